@@ -1,0 +1,3 @@
+import planar
+
+print(planar.__version__)

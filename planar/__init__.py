@@ -1,0 +1,41 @@
+"""Planar multibody mechanisms: kinematics, reactions and motion of linkages, the Haug/Nikravesh way.
+
+    import planar as pl
+
+    m = pl.Model("four-bar", gravity=(0, -9.81))
+    crank = m.add(pl.Body.rod("crank", mass=1.0, length=0.1, r=(0.05, 0), phi=0.0))
+    ...
+
+SI units, radians, counter-clockwise positive.  See docs/notation.md for symbols and signs.
+"""
+
+__version__ = "0.1.0"
+
+from planar.bodies import Axis, Body, Point
+from planar.curves import FunctionCurve, SplineCurve, circle, polar
+from planar.custom import UserConstraint
+from planar.drivers import AngleDriver, CoordinateDriver, LengthDriver, PointDriver, SlideDriver
+from planar.errors import (
+    AssemblyError,
+    CheckError,
+    ConvergenceError,
+    ModelError,
+    PlanarError,
+    SingularError,
+)
+from planar.forces import PointForce, Spring, Torque, TorsionSpring, UserForce
+from planar.joints import (
+    Distance,
+    Gear,
+    GearMesh,
+    Parallel,
+    PinInSlot,
+    PointOnCurve,
+    RackPinion,
+    Revolute,
+    Translational,
+    Weld,
+)
+from planar.model import Model
+from planar.motions import Constant, Function, Harmonic, Polynomial, Ramp, Rise, Table
+from planar.system import System, compile

@@ -1,0 +1,252 @@
+"""Assembly: the consistent pose and velocities nearest to what was drawn.
+
+Positions: smallest mass-weighted change of the drawn pose with Phi(q, t) = 0, by damped Gauss-Newton steps, then by
+sequential quadratic steps along the constraints.  Velocities: v - v0 smallest in the same measure with Phi_q v = nu.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from planar.errors import AssemblyError
+from planar.model import Model
+from planar.placement import drawn
+from planar.projection import Projector, weights
+from planar.system import System, compile
+
+ITERATIONS = 60
+STARTS = 24  # angles tried for bodies that were drawn without a pose
+CLOSED = 1e-10  # open joints below this part of the mechanism's size count as closed; iteration goes on to round-off
+
+
+@dataclass
+class Assembly:
+    """A consistent state: q, v (nq,) at time t s, and what it took.
+
+    moved: {body: (distance in m, turn in rad)} for the bodies with a drawn pose that had to move.
+    notes: what the user should know: other assemblies, the other branch, changed velocities.
+    """
+
+    system: System
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    residual: float
+    moved: dict[str, tuple[float, float]]
+    notes: list[str] = field(default_factory=list)
+
+    def pose(self, body: object) -> np.ndarray:
+        """(x, y, phi) of a body, m and rad."""
+        k = self.system.body_index(body)
+        return self.q[3 * k : 3 * k + 3].copy()
+
+    def __str__(self) -> str:
+        lines = [f"assembled at t = {self.t:g} s, largest opening {self.residual:.1e} m"]
+        if not self.moved:
+            lines.append("  the drawn pose is consistent")
+        for name, (distance, turn) in self.moved.items():
+            lines.append(f"  {name}: moved by {distance:.3g} m, turned by {np.degrees(turn):.3g} deg")
+        return "\n".join(lines + [f"  {note}" for note in self.notes])
+
+
+def assemble(model: Model | System, t: float = 0.0) -> Assembly:
+    """Assemble at time t; raises `AssemblyError` with the joint that stays open."""
+    system = model if isinstance(model, System) else compile(model)
+    w = weights(system)
+    projector = Projector(system, w)
+    notes: list[str] = []
+    q = _close_positions(system, projector, t, notes)
+    q = _settle(system, projector, t, q)
+    e = system.constraints(t, q)
+    v = Projector(system, weights(system, drawn=False)).step(e.Phi_q, e.nu, toward=system.v_drawn)
+    slip = float(np.abs(system.pattern.multiply(e.Phi_q, v) - e.nu).max(initial=0.0))
+    if slip > 1e-8 * (1.0 + float(np.abs(e.nu).max(initial=0.0))):
+        row = int(np.argmax(np.abs(system.pattern.multiply(e.Phi_q, v) - e.nu)))
+        raise AssemblyError(
+            f"no velocity satisfies {system.row_names[row]!r} at t = {t:g} s (it slips by {slip:.1e}): the mechanism is in "
+            "a limit position for its drivers, or two drivers contradict each other; start at another time or drop a driver"
+        )
+    change = np.abs(v - system.v_drawn).max(initial=0.0)
+    if np.any(system.v_drawn) and change > 1e-9 * (1 + np.abs(v).max()):
+        notes.append(f"velocities changed by up to {change:.3g} to fit the constraints")
+    _note_other_side(system, w, t, q, notes)
+    return Assembly(system, float(t), q, v, opening(system, t, q)[1], _moved(system, q), notes)
+
+
+# --- positions -----------------------------------------------------------------------------------------------------
+
+
+def row_scale(system: System) -> np.ndarray:
+    """Factors (nc,) that turn every row into metres: rows in radians are multiplied by the typical length."""
+    scale = np.ones(system.nc)
+    for batch in system.batches:
+        if batch.primitive.name in ("angles", "parallel"):
+            scale[batch.rows] = system.length
+    return scale
+
+
+def opening(system: System, t: float, q: np.ndarray) -> tuple[int, float]:
+    """(row, size in m) of the constraint that is open most."""
+    if not system.nc:
+        return -1, 0.0
+    Phi = np.abs(system.constraints(t, q).Phi) * row_scale(system)
+    row = int(np.argmax(np.where(np.isfinite(Phi), Phi, np.inf)))
+    return row, float(Phi[row])
+
+
+def close(system: System, projector: Projector, t: float, q: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Damped Gauss-Newton from q on Phi(q, t) = 0: (q, closed).  Goes on to round-off while it gains."""
+    scale = row_scale(system)
+    size = system.length + np.abs(q.reshape(-1, 3)[:, :2]).max(initial=0.0)
+    F = system.motion_values(t)
+    still = np.zeros_like(q)
+
+    def evaluate(q: np.ndarray):
+        e = system.evaluate(t, q, still, F)
+        return e, float(np.abs(e.Phi * scale).max(initial=0.0))
+
+    e, worst = evaluate(q)
+    for _ in range(ITERATIONS):
+        if worst <= 4e-16 * size:
+            break
+        dq = projector.step(e.Phi_q, -e.Phi)
+        # no coordinate leaps: half a radian, or a few lengths
+        leap = max(np.abs(dq[2::3]).max() / 0.5, np.abs(np.delete(dq.reshape(-1, 3), 2, 1)).max() / (3 * size))
+        dq = dq / max(1.0, leap)
+        for halving in range(12):
+            trial = q + dq * 0.5**halving
+            e_trial, worst_trial = evaluate(trial)
+            if np.isfinite(worst_trial) and (worst_trial < worst * (1 - 0.1 * 0.5**halving) or worst_trial == 0.0):
+                break
+        else:
+            break
+        q, e, worst = trial, e_trial, worst_trial
+    return q, worst <= CLOSED * size
+
+
+def _close_positions(system: System, projector: Projector, t: float, notes: list[str]) -> np.ndarray:
+    q, closed = close(system, projector, t, system.q_drawn)
+    open_angles = [b.name for b in system.model.bodies if b.phi is None]
+    if closed and not (open_angles and _is_rigid(system, t, q)):
+        return q
+    found = [q] if closed else []
+    best = (opening(system, t, q)[1], q)
+    generator = np.random.default_rng(0)
+    for _ in range(STARTS if system.nb <= 50 else 3):
+        if open_angles:
+            guess = dict(zip(open_angles, generator.uniform(-np.pi, np.pi, len(open_angles)), strict=True))
+            start = drawn(system.model, guess)[0]
+        elif closed:
+            break
+        else:  # a drawn pose from which Gauss-Newton stalls: shake it
+            start = system.q_drawn.reshape(-1, 3) + generator.normal(size=(system.nb, 3)) * 0.3 * np.array(
+                [system.length, system.length, 1.0]
+            )
+            start = start.reshape(-1)
+        trial, ok = close(system, projector, t, start)
+        if ok and not any(_same(system, trial, other) for other in found):
+            found.append(trial)
+            if not open_angles:
+                break
+        best = min(best, (opening(system, t, trial)[1], trial), key=lambda item: item[0])
+    if not found:
+        raise _open_error(system, t, best[1])
+    if not open_angles:
+        notes.append("the drawn pose is far from closed; the assembly was found from a shaken start, check the picture")
+        return found[0]
+    index = [k for k, b in enumerate(system.model.bodies) if b.phi is None]
+    chosen = max(found, key=lambda q: (round(q[1::3][index].mean(), 9), round(q[::3][index].mean(), 9)))
+    if len(found) > 1:
+        notes.append(
+            f"{len(found)} assemblies found for the poses that were left out ({', '.join(open_angles[:4])}); took the one "
+            "with the highest centres of mass; give r= and phi= near another one to choose it"
+        )
+    return chosen
+
+
+def _is_rigid(system: System, t: float, q: np.ndarray) -> bool:
+    """No free motion left at q: then the poses that were left out are determined up to the branch."""
+    if system.nc < system.nq or system.nq > 450:
+        return False
+    J = system.pattern.to_dense(system.constraints(t, q).Phi_q)
+    return bool(np.linalg.matrix_rank(J, tol=1e-8 * np.abs(J).max()) == system.nq)
+
+
+def _same(system: System, q1: np.ndarray, q2: np.ndarray) -> bool:
+    """Equal poses up to whole turns."""
+    d = (q1 - q2).reshape(-1, 3)
+    d[:, 2] = system.length * np.remainder(d[:, 2] + np.pi, 2 * np.pi) - system.length * np.pi
+    return bool(np.abs(d).max() < 1e-6 * system.length)
+
+
+def _settle(system: System, projector: Projector, t: float, q: np.ndarray) -> np.ndarray:
+    """Slide along the constraints to the closest point: dq = argmin |q + dq - q0|_W with Phi_q dq = -Phi."""
+    w, q0 = projector.w, system.q_drawn
+
+    def away(q: np.ndarray) -> float:
+        return float((w * (q - q0) ** 2).sum())
+
+    distance = away(q)
+    for _ in range(30):
+        if distance <= 1e-24 * w.max() * system.length**2:
+            break
+        e = system.constraints(t, q)
+        dq = projector.step(e.Phi_q, -e.Phi, toward=q0 - q)
+        if np.sqrt((w * dq**2).sum()) <= 1e-9 * np.sqrt(distance):
+            break
+        trial, closed = close(system, projector, t, q + dq)
+        if not closed or away(trial) >= distance * (1 - 1e-12):
+            break
+        q, distance = trial, away(trial)
+    return q
+
+
+# --- report --------------------------------------------------------------------------------------------------------
+
+
+def _moved(system: System, q: np.ndarray) -> dict[str, tuple[float, float]]:
+    d = (q - system.q_drawn).reshape(-1, 3)
+    known = system.known.reshape(-1, 3)
+    moved = {}
+    for k, name in enumerate(system.body_names):
+        distance = float(np.hypot(*(d[k, :2] * known[k, :2])))
+        turn = float(d[k, 2] * known[k, 2])
+        if distance > 1e-9 * system.length or abs(turn) > 1e-9:
+            moved[name] = (distance, turn)
+    return moved
+
+
+def _note_other_side(system: System, w: np.ndarray, t: float, q: np.ndarray, notes: list[str]) -> None:
+    """Report a landing on the other branch: det [Phi_q; Z^T W] changes its sign across a singular position."""
+    if not system.known.all() or system.nc > 150 or np.allclose(q, system.q_drawn, rtol=0, atol=1e-9 * system.length):
+        return
+    here = system.pattern.to_dense(system.constraints(t, q).Phi_q)
+    there = system.pattern.to_dense(system.constraints(t, system.q_drawn).Phi_q)
+    U, s, Vt = np.linalg.svd(here / np.sqrt(w))
+    rank = int((s > 1e-9 * s.max(initial=0.0)).sum())
+    Z = Vt[rank:] * np.sqrt(w)  # directions of free motion
+    rows = U[:, :rank].T  # independent combinations of the rows
+    signs = [np.linalg.slogdet(np.vstack([rows @ J, Z]))[0] for J in (here, there)]
+    if signs[0] * signs[1] < 0:
+        notes.append(
+            "the assembly lies on the other branch than the drawn pose (a singular position is between them); "
+            "draw the bodies nearer to where they belong if this is not the one you want"
+        )
+
+
+def _open_error(system: System, t: float, q: np.ndarray) -> AssemblyError:
+    row, gap = opening(system, t, q)
+    name = system.row_names[row].rsplit(".", 1)[0]
+    element = system.model[name]
+    angular = row_scale(system)[row] != 1.0
+    size = f"{np.degrees(gap / system.length):.3g} deg" if angular else f"{gap:.2e} m"
+    others = [b.name for b in element.bodies if not b.is_ground]
+    text = (
+        f"{element.word} {name!r} ({type(element).__name__}) is open by {size} after {ITERATIONS} iterations at "
+        f"t = {t:g} s; move {' or '.join(map(repr, others))} nearer to its place, or check the points and lengths around {name!r}"
+    )
+    if element.word == "driver":
+        text += "; the driver may ask for a position that the linkage cannot reach"
+    return AssemblyError(text)

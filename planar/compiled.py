@@ -1,0 +1,202 @@
+"""Compiled loops over compiled systems.  Imported only through `planar.backend.compiled()`.
+
+The kernels of `planar.primitives` are jitted as they stand and inlined by LLVM under one dispatch on the primitive's code.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from planar import primitives
+
+_jit = njit(error_model="numpy")
+coincide = _jit(primitives.coincide)
+distance = _jit(primitives.distance)
+parallel = _jit(primitives.parallel)
+on_line = _jit(primitives.on_line)
+along_line = _jit(primitives.along_line)
+angles = _jit(primitives.angles)
+mesh = _jit(primitives.mesh)
+
+
+@_jit
+def _store(out, n, rows, slots, Phi, J, nu, gamma):
+    for r in range(len(out[0])):
+        row = rows[n, r]
+        Phi[row], nu[row], gamma[row] = out[0][r], out[2][r], out[3][r]
+    for e in range(len(out[1])):
+        J[slots[n, e]] = out[1][e]
+
+
+@_jit
+def _body(k, q, v, c, s):
+    return q[3 * k], q[3 * k + 1], q[3 * k + 2], c[k], s[k], v[3 * k], v[3 * k + 1], v[3 * k + 2]
+
+
+@_jit
+def _trigonometry(q, c, s):
+    for k in range(c.size - 1):
+        c[k], s[k] = np.cos(q[3 * k + 2]), np.sin(q[3 * k + 2])
+    c[-1], s[-1] = 1.0, 0.0
+
+
+@_jit
+def _constraints(kinds, bodies, parameters, motion, rows, slots, q, v, c, s, F, Phi, J, nu, gamma):
+    """Phi, Phi_q (at `slots`), nu, gamma; q, v end with three zeros for ground, c, s are cos and sin of the angles."""
+    for n in range(kinds.size):
+        kind = kinds[n]
+        i = _body(bodies[n, 0], q, v, c, s)
+        j = _body(bodies[n, 1], q, v, c, s)
+        p = parameters[n]
+        f = (F[0, motion[n]], F[1, motion[n]], F[2, motion[n]])
+        if kind == 0:
+            _store(coincide(i, j, p, f), n, rows, slots, Phi, J, nu, gamma)
+        elif kind == 1:
+            _store(distance(i, j, p, f), n, rows, slots, Phi, J, nu, gamma)
+        elif kind == 2:
+            _store(parallel(i, j, p, f), n, rows, slots, Phi, J, nu, gamma)
+        elif kind == 3:
+            _store(on_line(i, j, p, f), n, rows, slots, Phi, J, nu, gamma)
+        elif kind == 4:
+            _store(along_line(i, j, p, f), n, rows, slots, Phi, J, nu, gamma)
+        elif kind == 5:
+            _store(angles(i, j, _body(bodies[n, 2], q, v, c, s), p, f), n, rows, slots, Phi, J, nu, gamma)
+        elif kind == 6:
+            _store(mesh(i, j, p, f), n, rows, slots, Phi, J, nu, gamma)
+
+
+@njit(cache=True, error_model="numpy")
+def evaluate(kinds, bodies, parameters, motion, rows, slots, q, v, F, Phi, J, nu, gamma):
+    """One evaluation for a single state; q, v of length 3 nb + 3."""
+    c, s = np.empty(q.size // 3), np.empty(q.size // 3)
+    _trigonometry(q, c, s)
+    _constraints(kinds, bodies, parameters, motion, rows, slots, q, v, c, s, F, Phi, J, nu, gamma)
+
+
+@_jit
+def _lu(A, pivots, n):
+    """LU with row pivoting in place, returns sign(det) or 0; zero multipliers are skipped, which is most of them here."""
+    sign = 1.0
+    for k in range(n):
+        best, size = k, abs(A[k, k])
+        for r in range(k + 1, n):
+            if abs(A[r, k]) > size:
+                best, size = r, abs(A[r, k])
+        pivots[k] = best
+        if not size > 1e-300:
+            return 0.0
+        if best != k:
+            sign = -sign
+            for col in range(n):
+                A[k, col], A[best, col] = A[best, col], A[k, col]
+        if A[k, k] < 0.0:
+            sign = -sign
+        inverse = 1.0 / A[k, k]
+        for r in range(k + 1, n):
+            if A[r, k] != 0.0:
+                factor = A[r, k] * inverse
+                A[r, k] = factor
+                for col in range(k + 1, n):
+                    A[r, col] -= factor * A[k, col]
+    return sign
+
+
+@_jit
+def _solve(A, pivots, n, x):
+    for k in range(n):
+        x[k], x[pivots[k]] = x[pivots[k]], x[k]
+    for r in range(1, n):
+        total = x[r]
+        for k in range(r):
+            total -= A[r, k] * x[k]
+        x[r] = total
+    for r in range(n - 1, -1, -1):
+        total = x[r]
+        for k in range(r + 1, n):
+            total -= A[r, k] * x[k]
+        x[r] = total / A[r, r]
+
+
+@njit(cache=True, error_model="numpy")
+def sweep(
+    kinds,
+    bodies,
+    parameters,
+    motion,
+    rows,
+    slots,
+    chosen,
+    nc,
+    t,
+    F,
+    length,
+    q,
+    v,
+    a,
+    sign,
+    start,
+    round_off,
+    leap,
+    stray,
+):
+    """Kinematics of a driven mechanism at times t[start:], each from the one before; small systems, dense.
+
+    q, v, a (nt, nq + 3) hold the state at t[start - 1]; sign (nt,) receives sign(det Phi_q).  slots point into the dense
+    square Jacobian of the `chosen` rows (others to the dummy at its end).
+    Returns the first sample that cannot be reached in one safe step (nt: none): the caller bridges the gap.
+    """
+    nt, n = t.size, chosen.size
+    flat = np.zeros(n * n + 1)
+    A = flat[: n * n].reshape(n, n)
+    Phi, nu, gamma = np.zeros(nc), np.zeros(nc), np.zeros(nc)
+    c, s = np.ones(n // 3 + 1), np.zeros(n // 3 + 1)
+    pivots = np.zeros(n, np.int64)
+    x, still = np.zeros(n), np.zeros(n + 3)
+    for k in range(start, nt):
+        h = t[k] - t[k - 1]
+        path = 0.0  # how far the step goes, in m
+        for m in range(n):
+            unit = length if m % 3 == 2 else 1.0
+            step = h * v[k - 1, m]
+            bend = 0.5 * h * h * a[k - 1, m]
+            q[k, m] = q[k - 1, m] + step + bend
+            path = max(path, unit * abs(step), unit * abs(bend))
+        if not path <= leap * length:
+            return k
+        drift, converged = 0.0, False
+        for _ in range(8):
+            flat[:] = 0.0
+            _trigonometry(q[k], c, s)
+            _constraints(kinds, bodies, parameters, motion, rows, slots, q[k], still, c, s, F[k], Phi, flat, nu, gamma)
+            for r in range(n):
+                x[r] = -Phi[chosen[r]]
+            sign[k] = _lu(A, pivots, n)
+            if sign[k] == 0.0:
+                return k
+            _solve(A, pivots, n, x)
+            change = 0.0
+            for m in range(n):
+                change = max(change, abs(x[m]) * (length if m % 3 == 2 else 1.0))
+            if change <= round_off:
+                converged = True
+                break
+            drift += change
+            if not drift <= stray * (path + 1e-6 * length):
+                return k
+            for m in range(n):
+                q[k, m] += x[m]
+        if not converged:
+            return k
+        for r in range(n):
+            x[r] = nu[chosen[r]]
+        _solve(A, pivots, n, x)
+        v[k, :n] = x
+        _constraints(kinds, bodies, parameters, motion, rows, slots, q[k], v[k], c, s, F[k], Phi, flat, nu, gamma)
+        # `flat` was overwritten by the same Jacobian: factor values are needed again only for this solve
+        for r in range(n):
+            x[r] = gamma[chosen[r]]
+        sign[k] = _lu(A, pivots, n)
+        _solve(A, pivots, n, x)
+        a[k, :n] = x
+    return nt

@@ -1,0 +1,204 @@
+"""The model: what the user builds by name.  Nothing here computes; `planar.system.compile` turns it into arrays."""
+
+from __future__ import annotations
+
+import copy as _copy
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from planar.bodies import Axis, Body, Ground, Point, as_vector, nearest
+from planar.elements import Constraint, Driver, Element, Joint
+from planar.errors import ModelError
+from planar.forces import Force
+
+if TYPE_CHECKING:
+    from planar.assembly import Assembly
+    from planar.diagnosis import Diagnosis
+
+T = TypeVar("T", Body, Element)
+
+
+class Model:
+    """A planar mechanism: bodies, joints, drivers and forces, looked up by name.
+
+    gravity: acceleration in m/s^2, global axes, (0, 0) unless given.
+
+    >>> m = Model("pendulum", gravity=(0, -9.81))
+    >>> rod = m.add(Body.rod("rod", mass=1.0, length=1.0, r=(0.5, 0), phi=0.0))
+    >>> pin = m.add(Revolute("pin", m.ground.point(0, 0), rod["A"]))  # doctest: +SKIP
+    """
+
+    def __init__(self, name: str = "model", gravity: Any = (0.0, 0.0)):
+        self.name = str(name)
+        self.gravity = as_vector(gravity, "gravity")
+        self.ground = Ground()
+        self._items: list[Body | Element] = []
+
+    # --- build and look up -----------------------------------------------------------------------------------------
+
+    def add(self, item: T) -> T:
+        """Add a body, joint, driver or force and return it."""
+        if not isinstance(item, (Body, Element)):
+            raise ModelError(f"cannot add {item!r}; add a Body, joint, driver or force", self._title)
+        if any(item is known for known in (self.ground, *self._items)):
+            raise ModelError(f"{item.name!r} is already in the model; add it once", self._title)
+        self._items.append(item)
+        return item
+
+    def __getitem__(self, name: str) -> Any:
+        for item in (self.ground, *self._items):
+            if item.name == name:
+                return item
+        raise ModelError(f"nothing is named {name!r}; {nearest(name, [i.name for i in self._items])}", self._title)
+
+    def __contains__(self, item: Any) -> bool:
+        return any(item is known or item == known.name for known in self._items)
+
+    def __iter__(self) -> Iterator[Body | Element]:
+        return iter(self._items)
+
+    def _of(self, kind: type) -> list:
+        return [item for item in self._items if isinstance(item, kind)]
+
+    @property
+    def bodies(self) -> list[Body]:
+        return self._of(Body)
+
+    @property
+    def joints(self) -> list[Joint]:
+        return self._of(Joint)
+
+    @property
+    def drivers(self) -> list[Driver]:
+        return self._of(Driver)
+
+    @property
+    def forces(self) -> list[Force]:
+        return self._of(Force)
+
+    @property
+    def constraints(self) -> list[Constraint]:
+        """Joints first, then drivers: the order of the rows of Phi."""
+        return [*self.joints, *self.drivers]
+
+    @property
+    def _title(self) -> str:
+        return f"model {self.name!r}"
+
+    # --- variants --------------------------------------------------------------------------------------------------
+
+    def copy(self) -> Model:
+        """An independent model with the same names; look things up there by name: ``m.copy()["crank"]``."""
+        other = Model(self.name, self.gravity)
+        twin: dict[int, Body] = {id(self.ground): other.ground}
+        other.ground.points.update(self.ground.points)
+        for item in self._items:
+            if isinstance(item, Body):
+                body = _copy.copy(item)
+                body.points = dict(item.points)
+                twin[id(item)] = body
+        for item in self._items:
+            other._items.append(twin[id(item)] if isinstance(item, Body) else _rewire(item, twin))
+        return other
+
+    def without(self, *items: Any) -> Model:
+        """A copy without these (objects or names); with a body goes everything that is attached to it."""
+        names = {item if isinstance(item, str) else item.name for item in items}
+        for name in names:
+            self[name]
+        other = self.copy()
+        keep = [i for i in other._items if i.name not in names]
+        gone = {id(i) for i in other._items if isinstance(i, Body) and i.name in names}
+        other._items = [i for i in keep if isinstance(i, Body) or not any(id(b) in gone for b in i.bodies)]
+        return other
+
+    # --- check -----------------------------------------------------------------------------------------------------
+
+    def problems(self) -> list[str]:
+        """Every problem of the model that shows without computing, as messages."""
+        found: list[str] = []
+        if not np.all(np.isfinite(self.gravity)):
+            found.append(f"gravity is {self.gravity}; give finite numbers in m/s^2")
+        if not self.bodies:
+            found.append("there is no body; add one with m.add(pl.Body(...))")
+        seen: dict[str, Body | Element] = {"ground": self.ground}
+        for item in self._items:
+            if not isinstance(item.name, str) or not item.name:
+                found.append(f"a {type(item).__name__} has the name {item.name!r}; give a non-empty string")
+            elif item.name in seen:
+                found.append(
+                    f"the name {item.name!r} is used for a {type(seen[item.name]).__name__} and a {type(item).__name__}; "
+                    "names must be different"
+                )
+            else:
+                seen[item.name] = item
+            found.extend(item.problems())
+        own = {id(self.ground)} | {id(b) for b in self.bodies}
+        for item in self._items:
+            if isinstance(item, Element):
+                for body in item.bodies:
+                    if id(body) not in own:
+                        found.append(self._foreign(item, body))
+        held = {id(b) for c in self.constraints for b in c.bodies}
+        for body in self.bodies:
+            if body.mass == 0 and body.inertia == 0 and id(body) not in held:
+                found.append(f"body {body.name!r}: is massless and no joint holds it; give a mass or a joint")
+        return found
+
+    def _foreign(self, item: Element, body: Body) -> str:
+        if any(b.name == body.name for b in (self.ground, *self.bodies)):
+            name = "m.ground" if body.is_ground else f"m[{body.name!r}]"
+            return f"{item.label}: its body {body.name!r} belongs to another model; use {name} of this one"
+        return f"{item.label}: its body {body.name!r} is not in this model; add it with m.add(...)"
+
+    def validate(self) -> None:
+        """Raise one `ModelError` with every problem of the model; every analysis starts with this."""
+        found = self.problems()
+        if found:
+            raise ModelError(found, self._title)
+
+    # --- look ------------------------------------------------------------------------------------------------------
+
+    def diagnose(self, t: float = 0.0) -> Diagnosis:
+        """Degrees of freedom, redundant rows by joint name, free motions: see `planar.diagnosis`."""
+        from planar.diagnosis import diagnose
+
+        return diagnose(self, t)
+
+    def assemble(self, t: float = 0.0) -> Assembly:
+        """Consistent pose and velocities nearest to the drawn ones at time t s, and what moved."""
+        from planar.assembly import assemble
+
+        return assemble(self, t)
+
+    def __str__(self) -> str:
+        from planar.summary import describe
+
+        return describe(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, "
+            f"{len(self.drivers)} drivers, {len(self.forces)} forces>"
+        )
+
+
+def _rewire(element: Element, twin: dict[int, Body]) -> Element:
+    """A copy of the element attached to the twins of its bodies."""
+
+    def swap(value: Any) -> Any:
+        if isinstance(value, Body):
+            return twin.get(id(value), value)
+        if isinstance(value, (Point, Axis)):
+            return dataclasses.replace(value, body=twin.get(id(value.body), value.body))
+        if isinstance(value, tuple) and any(isinstance(v, (Body, Point, Axis)) for v in value):
+            return tuple(swap(v) for v in value)
+        return value
+
+    other = _copy.copy(element)
+    for f in dataclasses.fields(element):
+        setattr(other, f.name, swap(getattr(element, f.name)))
+    return other

@@ -1,0 +1,55 @@
+"""Projection on the constraints: the weighted smallest change that closes Phi (positions) and Phi_q v - nu (velocities).
+
+    min 1/2 (dq - dq0)^T W (dq - dq0)   subject to   Phi_q dq = b
+
+Small systems use the singular value decomposition, which stays well behaved in singular positions; large ones the sparse
+KKT solver with W in the place of M.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planar.errors import SingularError
+from planar.linear import kkt_solver
+from planar.system import System
+
+DENSE = 150  # rows; up to here an SVD costs less than a few milliseconds
+RCOND = 1e-11  # singular values below this part of the largest count as zero
+
+
+def weights(system: System, drawn: bool = True) -> np.ndarray:
+    """Positive weights (nq,): masses, a typical mass for massless bodies; drawn: little for poses that were left out."""
+    m = system.mass.reshape(-1, 3)
+    typical = m[:, 0][m[:, 0] > 0].mean() if (m[:, 0] > 0).any() else 1.0
+    w = np.where(m > 0, m, np.array([1.0, 1.0, system.length**2]) * np.where(m[:, :1] > 0, m[:, :1], typical))
+    return w.reshape(-1) * np.where(system.known | (not drawn), 1.0, 1e-4)
+
+
+class Projector:
+    """Solves the problem above for one system and one set of weights; the pattern is analysed once."""
+
+    def __init__(self, system: System, w: np.ndarray):
+        self.pattern, self.w = system.pattern, w
+        self.dense = system.nc <= DENSE
+        self.solver = None if self.dense or not system.nc else kkt_solver(self.pattern, w)
+
+    def step(self, Phi_q: np.ndarray, b: np.ndarray, toward: np.ndarray | None = None) -> np.ndarray:
+        """dq nearest to `toward` (zero if left out) with Phi_q dq = b; least squares where b cannot be met."""
+        if not self.pattern.nc:
+            return np.zeros_like(self.w) if toward is None else toward
+        if self.dense:
+            return self._dense(Phi_q, b, toward)
+        r = np.zeros_like(self.w) if toward is None else self.w * toward
+        try:
+            return self.solver.factor(Phi_q).solve(r, b)[0]
+        except SingularError:
+            return self._dense(Phi_q, b, toward)
+
+    def _dense(self, Phi_q: np.ndarray, b: np.ndarray, toward: np.ndarray | None) -> np.ndarray:
+        scale = 1.0 / np.sqrt(self.w)
+        J = self.pattern.to_dense(Phi_q)
+        if toward is not None:
+            b = b - J @ toward
+        dq = scale * np.linalg.lstsq(J * scale, b, rcond=RCOND)[0]
+        return dq if toward is None else dq + toward
