@@ -76,8 +76,11 @@ def evaluate(kinds, bodies, parameters, motion, rows, slots, q, v, F, Phi, J, nu
 
 @_jit
 def _lu(A, pivots, n):
-    """LU with row pivoting in place, returns sign(det) or 0; zero multipliers are skipped, which is most of them here."""
-    sign = 1.0
+    """LU with row pivoting in place; zero multipliers are skipped, which is most of them here.
+
+    Returns the smallest pivot with the sign of the determinant, 0 where the elimination broke down.
+    """
+    sign, smallest = 1.0, np.inf
     for k in range(n):
         best, size = k, abs(A[k, k])
         for r in range(k + 1, n):
@@ -86,6 +89,7 @@ def _lu(A, pivots, n):
         pivots[k] = best
         if not size > 1e-300:
             return 0.0
+        smallest = min(smallest, size)
         if best != k:
             sign = -sign
             for col in range(n):
@@ -99,7 +103,7 @@ def _lu(A, pivots, n):
                 A[r, k] = factor
                 for col in range(k + 1, n):
                     A[r, col] -= factor * A[k, col]
-    return sign
+    return sign * smallest
 
 
 @_jit
@@ -118,36 +122,44 @@ def _solve(A, pivots, n, x):
         x[r] = total / A[r, r]
 
 
+@_jit
+def _predict(t, q, v, a, k, first, n):
+    """q[k] from the samples before it.
+
+    Two samples of known position, velocity and acceleration fix a quintic (error h^6): with H the step between them,
+    s = 1 + h/H, D = q1 - q0 and c3, c4, c5 its upper coefficients.  From one sample: the parabola (error h^3).
+    """
+    h = t[k] - t[k - 1]
+    if k - 1 > first and 0.0 < h <= 2.0 * (t[k - 1] - t[k - 2]):
+        H = t[k - 1] - t[k - 2]
+        s = (t[k] - t[k - 2]) / H
+        for m in range(n):
+            v0, v1 = H * v[k - 2, m], H * v[k - 1, m]
+            a0, a1 = H * H * a[k - 2, m], H * H * a[k - 1, m]
+            D = q[k - 1, m] - q[k - 2, m]
+            c3 = 10.0 * D - 6.0 * v0 - 4.0 * v1 - 1.5 * a0 + 0.5 * a1
+            c4 = -15.0 * D + 8.0 * v0 + 7.0 * v1 + 1.5 * a0 - a1
+            c5 = 6.0 * D - 3.0 * (v0 + v1) - 0.5 * a0 + 0.5 * a1
+            q[k, m] = q[k - 2, m] + s * (v0 + s * (0.5 * a0 + s * (c3 + s * (c4 + s * c5))))
+    else:
+        for m in range(n):
+            q[k, m] = q[k - 1, m] + h * (v[k - 1, m] + 0.5 * h * a[k - 1, m])
+
+
 @njit(cache=True, error_model="numpy")
 def sweep(
-    kinds,
-    bodies,
-    parameters,
-    motion,
-    rows,
-    slots,
-    chosen,
-    nc,
-    t,
-    F,
-    length,
-    q,
-    v,
-    a,
-    sign,
-    start,
-    round_off,
-    leap,
+    kinds, bodies, parameters, motion, rows, slots, chosen, nc, t, F, length, q, v, a, pivot, first, start, round_off, leap,
     stray,
-):
-    """Kinematics of a driven mechanism at times t[start:], each from the one before; small systems, dense.
+):  # fmt: skip
+    """Kinematics of a driven mechanism at times t[start:], each from those before it; small systems, dense.
 
-    q, v, a (nt, nq + 3) hold the state at t[start - 1]; sign (nt,) receives sign(det Phi_q).  slots point into the dense
-    square Jacobian of the `chosen` rows (others to the dummy at its end).
+    q, v, a (nt, nq + 3) hold the states at t[first:start]; pivot (nt,) receives the smallest pivot of Phi_q with the sign
+    of its determinant.  slots point into the dense square Jacobian of the `chosen` rows (others to the dummy at its end).
+    leap (m), stray: a step is safe if it goes no further than `leap` and Newton strays no more than `stray` of its path.
     Returns the first sample that cannot be reached in one safe step (nt: none): the caller bridges the gap.
     """
     nt, n = t.size, chosen.size
-    flat = np.zeros(n * n + 1)
+    flat, unused = np.zeros(n * n + 1), np.zeros(n * n + 1)
     A = flat[: n * n].reshape(n, n)
     Phi, nu, gamma = np.zeros(nc), np.zeros(nc), np.zeros(nc)
     c, s = np.ones(n // 3 + 1), np.zeros(n // 3 + 1)
@@ -158,12 +170,10 @@ def sweep(
         path = 0.0  # how far the step goes, in m
         for m in range(n):
             unit = length if m % 3 == 2 else 1.0
-            step = h * v[k - 1, m]
-            bend = 0.5 * h * h * a[k - 1, m]
-            q[k, m] = q[k - 1, m] + step + bend
-            path = max(path, unit * abs(step), unit * abs(bend))
-        if not path <= leap * length:
+            path = max(path, unit * abs(h * v[k - 1, m]), unit * abs(0.5 * h * h * a[k - 1, m]))
+        if not path <= leap:
             return k
+        _predict(t, q, v, a, k, first, n)
         drift, converged = 0.0, False
         for _ in range(8):
             flat[:] = 0.0
@@ -171,32 +181,31 @@ def sweep(
             _constraints(kinds, bodies, parameters, motion, rows, slots, q[k], still, c, s, F[k], Phi, flat, nu, gamma)
             for r in range(n):
                 x[r] = -Phi[chosen[r]]
-            sign[k] = _lu(A, pivots, n)
-            if sign[k] == 0.0:
+            pivot[k] = _lu(A, pivots, n)
+            if pivot[k] == 0.0:
                 return k
             _solve(A, pivots, n, x)
             change = 0.0
             for m in range(n):
                 change = max(change, abs(x[m]) * (length if m % 3 == 2 else 1.0))
-            if change <= round_off:
-                converged = True
-                break
             drift += change
-            if not drift <= stray * (path + 1e-6 * length):
+            if not drift <= stray * path + 1e-6 * length:
                 return k
             for m in range(n):
                 q[k, m] += x[m]
+            if change <= round_off:
+                converged = True
+                break
         if not converged:
             return k
         for r in range(n):
             x[r] = nu[chosen[r]]
         _solve(A, pivots, n, x)
         v[k, :n] = x
-        _constraints(kinds, bodies, parameters, motion, rows, slots, q[k], v[k], c, s, F[k], Phi, flat, nu, gamma)
-        # `flat` was overwritten by the same Jacobian: factor values are needed again only for this solve
+        # for gamma; the Jacobian goes elsewhere, since the factors are still needed
+        _constraints(kinds, bodies, parameters, motion, rows, slots, q[k], v[k], c, s, F[k], Phi, unused, nu, gamma)
         for r in range(n):
             x[r] = gamma[chosen[r]]
-        sign[k] = _lu(A, pivots, n)
         _solve(A, pivots, n, x)
         a[k, :n] = x
     return nt

@@ -30,7 +30,7 @@ class Constraints(NamedTuple):
     gamma: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # compared and hashed by identity
 class System:
     """A compiled model."""
 
