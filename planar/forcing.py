@@ -209,5 +209,5 @@ def _force_batch(compiler: Compiler, name: str, blocks: list[ForceBlock], where:
             for c in range(6):
                 pair = (3 * int(bodies[r // 3, n]) + r % 3, 3 * int(bodies[c // 3, n]) + c % 3)
                 slots[r, c, n] = where.get(pair, len(where))
-    parameters = np.array([b.parameters for b in blocks], float).T.reshape(law.parameters, -1)
+    parameters = np.array([b.parameters for b in blocks], float).T.reshape(law.parameters, len(blocks))
     return ForceBatch(law, bodies, parameters, constant, tuple(timed), tuple(called), slots)
