@@ -36,6 +36,7 @@ class Model:
         self.gravity = as_vector(gravity, "gravity")
         self.ground = Ground()
         self._items: list[Body | Element] = []
+        self._ids = {id(self.ground)}  # of what is in the model: a chain of 10 000 links is added in one go
 
     # --- build and look up -----------------------------------------------------------------------------------------
 
@@ -43,9 +44,10 @@ class Model:
         """Add a body, joint, driver or force and return it."""
         if not isinstance(item, (Body, Element)):
             raise ModelError(f"cannot add {item!r}; add a Body, joint, driver or force", self._title)
-        if any(item is known for known in (self.ground, *self._items)):
+        if id(item) in self._ids:
             raise ModelError(f"{item.name!r} is already in the model; add it once", self._title)
         self._items.append(item)
+        self._ids.add(id(item))
         return item
 
     def __getitem__(self, name: str) -> Any:
@@ -101,7 +103,7 @@ class Model:
                 body.points = dict(item.points)
                 twin[id(item)] = body
         for item in self._items:
-            other._items.append(twin[id(item)] if isinstance(item, Body) else _rewire(item, twin))
+            other.add(twin[id(item)] if isinstance(item, Body) else _rewire(item, twin))
         return other
 
     def without(self, *items: Any) -> Model:
@@ -113,6 +115,7 @@ class Model:
         keep = [i for i in other._items if i.name not in names]
         gone = {id(i) for i in other._items if isinstance(i, Body) and i.name in names}
         other._items = [i for i in keep if isinstance(i, Body) or not any(id(b) in gone for b in i.bodies)]
+        other._ids = {id(i) for i in (other.ground, *other._items)}
         return other
 
     # --- check -----------------------------------------------------------------------------------------------------
