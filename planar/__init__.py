@@ -21,9 +21,11 @@ from planar.errors import (
     ConvergenceError,
     ModelError,
     PlanarError,
+    PlanarWarning,
     SingularError,
 )
 from planar.forces import PointForce, Spring, Torque, TorsionSpring, UserForce
+from planar.forward import simulate
 from planar.joints import (
     Distance,
     Gear,
@@ -36,6 +38,7 @@ from planar.joints import (
     Translational,
     Weld,
 )
+from planar.kinematics import kinematics
 from planar.model import Model
 from planar.motions import Constant, Function, Harmonic, Polynomial, Ramp, Rise, Table
 from planar.system import System, compile

@@ -165,7 +165,9 @@ def sweep(
     c, s = np.ones(n // 3 + 1), np.zeros(n // 3 + 1)
     pivots = np.zeros(n, np.int64)
     x, still = np.zeros(n), np.zeros(n + 3)
+    healthy = 0.0  # largest pivot so far
     for k in range(start, nt):
+        healthy = max(healthy, abs(pivot[k - 1]))
         h = t[k] - t[k - 1]
         path = 0.0  # how far the step goes, in m
         for m in range(n):
@@ -174,7 +176,7 @@ def sweep(
         if not path <= leap:
             return k
         _predict(t, q, v, a, k, first, n)
-        drift, converged = 0.0, False
+        drift, before, converged = 0.0, np.inf, False
         for _ in range(8):
             flat[:] = 0.0
             _trigonometry(q[k], c, s)
@@ -182,7 +184,7 @@ def sweep(
             for r in range(n):
                 x[r] = -Phi[chosen[r]]
             pivot[k] = _lu(A, pivots, n)
-            if pivot[k] == 0.0:
+            if not abs(pivot[k]) > 1e-7 * healthy:
                 return k
             _solve(A, pivots, n, x)
             change = 0.0
@@ -193,9 +195,11 @@ def sweep(
                 return k
             for m in range(n):
                 q[k, m] += x[m]
-            if change <= round_off:
+            # down to rounding, or standing still just above it
+            if change <= round_off or (change > 0.5 * before and change <= 1e4 * round_off):
                 converged = True
                 break
+            before = change
         if not converged:
             return k
         for r in range(n):

@@ -38,3 +38,7 @@ class SingularError(PlanarError):
 
 class CheckError(PlanarError):
     """A law of mechanics is broken beyond its stated tolerance."""
+
+
+class PlanarWarning(UserWarning):
+    """A result is incomplete or not to be trusted without a look; the message says where and why."""
