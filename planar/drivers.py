@@ -22,10 +22,16 @@ def _motion_problems(driver: Driver, **motions: Any) -> Iterator[str]:
         if motion is None:
             yield f"{driver.label}: {what} is missing; give a Ramp, Harmonic, ..., a string in t, or a callable of t"
             continue
-        try:
-            as_motion(motion, f"{what} of {driver.label}")
-        except ModelError as error:
-            yield from error.problems
+        yield from motion_problems(motion, f"{what} of {driver.label}")
+
+
+@dataclass(eq=False)
+class _Driver(Driver, abstract=True):
+    """What the drivers below share."""
+
+    @property
+    def drawn_need(self) -> str | None:
+        return "its start" if self.from_drawn else None
 
 
 @dataclass(eq=False)
@@ -70,6 +76,9 @@ class LengthDriver(Driver):
         L0 = None if self.from_drawn else abs(float(motion(0.0))) or 1.0
         yield Block("distance", (i.body, j.body), (*i.s, *j.s, L, L0), ("length",), motion)
 
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.point_i if on is self.point_i.body else self.point_j)
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
         found = list(_motion_problems(self, motion=self.motion))
@@ -100,6 +109,9 @@ class SlideDriver(Driver):
         parameters = (*i.start, *i.direction, *j.s, 0.0, None if self.from_drawn else 0.0)
         yield Block("along_line", (i.body, j.body), parameters, ("slide",), as_motion(self.motion))
 
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.point_j)
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
         yield from _motion_problems(self, motion=self.motion)
@@ -119,6 +131,9 @@ class PointDriver(Driver):
         for row, direction, motion in (("x", (1.0, 0.0), self.x), ("y", (0.0, 1.0), self.y)):
             if motion is not None:
                 yield _global_coordinate(self.point.body, self.point.s, row, direction, motion, self.from_drawn)
+
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.point)
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
@@ -145,6 +160,9 @@ class CoordinateDriver(Driver):
         else:
             direction = (1.0, 0.0) if self.coordinate == "x" else (0.0, 1.0)
             yield _global_coordinate(self.body, (0.0, 0.0), self.coordinate, direction, self.motion, self.from_drawn)
+
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.body.point(0.0, 0.0))
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()

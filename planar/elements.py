@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from planar.bodies import Axis, Body, Point
+import numpy as np
+
+from planar.bodies import Axis, Body, Point, as_number
 from planar.errors import ModelError
 
 KINDS: dict[str, type[Element]] = {}
@@ -32,10 +34,28 @@ class Element:
 
     def __post_init__(self) -> None:
         """Refuse the wrong kind of argument at once: what is no point cannot be read as one later."""
+        problems = self.kind_problems()
+        if problems:
+            raise ModelError(problems)
         for f in dataclasses.fields(self):
-            value, wanted = getattr(self, f.name), _WANTED.get(str(f.type))
-            if wanted and not isinstance(value, wanted[0]):
-                raise ModelError(f"{self.label}: {f.name} must be {wanted[1]}, got {value!r}")
+            if _annotation(f) in _NUMBERS and getattr(self, f.name) is not None:
+                setattr(self, f.name, float(getattr(self, f.name)))
+
+    def kind_problems(self) -> list[str]:
+        """Arguments of the wrong kind, such as text for a number; then `problems` cannot be asked."""
+        found = []
+        for f in dataclasses.fields(self):
+            value, wanted = getattr(self, f.name), _annotation(f)
+            if value is None and wanted.endswith("| None"):
+                continue
+            if wanted in _NUMBERS:
+                try:
+                    as_number(value, f"{self.label}: {f.name}")
+                except ModelError as error:
+                    found += error.problems
+            elif wanted in _WANTED and not isinstance(value, _WANTED[wanted][0]):
+                found.append(f"{self.label}: {f.name} must be {_WANTED[wanted][1]}, got {value!r:.60}")
+        return found
 
     @property
     def label(self) -> str:
@@ -56,10 +76,15 @@ class Element:
     def bodies(self) -> list[Body]:
         return [a if isinstance(a, Body) else a.body for a in self.attachments]
 
+    @property
+    def drawn_need(self) -> str | None:
+        """What is taken from the drawn pose: "angle" (then phi= must be given), anything else (r= too), None: nothing."""
+        return None
+
     def problems(self) -> Iterator[str]:
         """Everything that is wrong with this element by itself; subclasses add to it."""
-        names = [b.name for b in self.bodies]
-        for name in sorted({n for n in names if names.count(n) > 1}):
+        bodies = self.bodies
+        for name in {id(b): b.name for b in bodies if sum(b is other for other in bodies) > 1}.values():
             yield f"{self.label}: acts from body {name!r} to itself; use two different bodies"
         for a in self.attachments:
             if isinstance(a, Axis):
@@ -71,16 +96,25 @@ class Element:
                 yield f"{self.label}: {a!r} has a coordinate that is not finite; give a finite point"
         for f in dataclasses.fields(self):
             value = getattr(self, f.name)
-            if isinstance(value, float) and not math.isfinite(value):
+            if _annotation(f) in _NUMBERS and value is not None and not math.isfinite(value):
                 yield f"{self.label}: {f.name} is {value}; give a finite number"
 
 
-# annotation -> (accepted classes, words for the message); annotations are strings because of `from __future__`
-_WANTED: dict[str, tuple[type, str]] = {
+_NUMBERS = ("float", "float | None")
+
+# annotation -> (accepted classes, words for the message)
+_WANTED: dict[str, tuple[Any, str]] = {
     "Point": (Point, "a point of a body such as crank['A'] or ground.point(0, 0)"),
     "Axis": (Axis, "an axis of a body such as slider.axis((0, 0), (1, 0))"),
     "Body": (Body, "a body (or the model's ground)"),
+    "Body | None": (Body, "a body, or None"),
+    "bool": ((bool, np.bool_), "True or False"),
 }
+
+
+def _annotation(f: dataclasses.Field) -> str:
+    """The annotation as written; it is a string where the module imports `annotations` from `__future__`."""
+    return f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type))
 
 
 @dataclass(frozen=True)
@@ -111,6 +145,13 @@ class Constraint(Element, abstract=True):
     def drawn_problems(self, pose: Any) -> Iterator[str]:
         """Problems that show only in the drawn pose; `pose(point)` is the global position of a point."""
         return iter(())
+
+    def acts_at(self, on: Body, place: Any) -> Any:
+        """Where its reaction on a body acts, (nt, 2) m; `place(point)` is the global position (nt, 2) of a point.
+
+        The centre of mass unless the joint has a better place (constraints of angles act by couples alone).
+        """
+        return place(on.point(0.0, 0.0))
 
 
 @dataclass(eq=False)

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from planar.bodies import Axis, Body, Point
+import numpy as np
+
+from planar.bodies import Axis, Body, Point, as_number
 from planar.curves import Curve
 from planar.elements import Block, Joint
 from planar.errors import ModelError
@@ -28,6 +30,9 @@ class Revolute(Joint):
     def blocks(self) -> Iterator[Block]:
         i, j = self.point_i, self.point_j
         yield Block("coincide", (i.body, j.body), (*i.s, *j.s), ("x", "y"))
+
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.point_i)
 
 
 @dataclass(eq=False)
@@ -46,6 +51,13 @@ class Weld(Joint):
         yield Block("coincide", (i.body, j.body), (*i.s, *j.s), ("x", "y"))
         yield Block("angles", (i.body, j.body), (-1.0, 1.0, 0.0, self.angle), ("angle",))
 
+    @property
+    def drawn_need(self) -> str | None:
+        return "angle" if self.angle is None else None
+
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.point_i)
+
 
 @dataclass(eq=False)
 class Translational(Joint):
@@ -58,6 +70,9 @@ class Translational(Joint):
         i, j = self.axis_i, self.axis_j
         yield Block("on_line", (i.body, j.body), (*i.start, *i.direction, *j.start), ("normal",))
         yield Block("parallel", (i.body, j.body), (*i.direction, *j.direction), ("angle",))
+
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.axis_j.body.point(*self.axis_j.start))
 
 
 @dataclass(eq=False)
@@ -76,13 +91,20 @@ class Distance(Joint):
         i, j = self.point_i, self.point_j
         yield Block("distance", (i.body, j.body), (*i.s, *j.s, self.length, self.length), ("length",))
 
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.point_i if on is self.point_i.body else self.point_j)
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        if self.length is not None and not self.length > 0:
+        if self.length is not None and self.length <= 0:
             yield (
                 f"{self.label}: length is {self.length:g} m; give a positive length, or use a Revolute for distance 0 "
                 "(the Jacobian of a zero distance vanishes)"
             )
+
+    @property
+    def drawn_need(self) -> str | None:
+        return "length" if self.length is None else None
 
     def drawn_problems(self, pose: Any) -> Iterator[str]:
         if self.length is None and math.dist(pose(self.point_i), pose(self.point_j)) == 0:
@@ -103,6 +125,9 @@ class PinInSlot(Joint):
     def blocks(self) -> Iterator[Block]:
         i, j = self.axis_i, self.point_j
         yield Block("on_line", (i.body, j.body), (*i.start, *i.direction, *j.s), ("normal",))
+
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.point_j)
 
 
 @dataclass(eq=False)
@@ -186,6 +211,20 @@ class GearMesh(Joint):
         i, j = self.point_i, self.point_j
         yield Block("mesh", (i.body, j.body), (*i.s, *j.s, *self.signed_radii, None), ("tooth",))
 
+    def acts_at(self, on: Body, place: Any) -> Any:
+        """The pitch point, on the line of centres: r_i + p u, p = rho_i for external and -rho_i for internal wheels."""
+        u, p = self.line_of_centres(place), self.signed_radii[0] * math.copysign(1.0, sum(self.signed_radii))
+        return place(self.point_i) + p * u
+
+    def line_of_centres(self, place: Any) -> Any:
+        """Unit vector (nt, 2) from the centre of i to that of j."""
+        d = place(self.point_j) - place(self.point_i)
+        return d / np.hypot(d[..., 0], d[..., 1])[..., None]
+
+    def separation(self, place: Any) -> Any:
+        """Direction (nt, 2) in which the radial tooth force pushes j (and -that, i)."""
+        return math.copysign(1.0, sum(self.signed_radii)) * self.line_of_centres(place)
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
         for what in ("radius_i", "radius_j"):
@@ -193,7 +232,7 @@ class GearMesh(Joint):
                 yield f"{self.label}: {what} is {getattr(self, what):g} m; give a positive pitch radius"
         if self.internal and self.radius_i == self.radius_j:
             yield f"{self.label}: internal pair with equal radii {self.radius_i:g} m; the ring must be larger"
-        if not 0 <= self.pressure_angle < math.pi / 2:
+        if self.pressure_angle < 0 or self.pressure_angle >= math.pi / 2:
             yield f"{self.label}: pressure_angle is {self.pressure_angle:g} rad; give 0 <= angle < pi/2 (20 deg = 0.349)"
 
     def drawn_problems(self, pose: Any) -> Iterator[str]:
@@ -224,13 +263,23 @@ class RackPinion(Joint):
         parameters = (*i.start, *i.direction, *j.s, self.signed_radius, None)
         yield Block("along_line", (i.body, j.body), parameters, ("tooth",))
 
+    def acts_at(self, on: Body, place: Any) -> Any:
+        """The contact on the pitch line: centre of the pinion - radius times the direction of separation."""
+        return place(self.point_j) - self.radius * self.separation(place)
+
+    def separation(self, place: Any) -> Any:
+        """Direction (nt, 2) in which the radial tooth force pushes the pinion j: away from the rack."""
+        i, (ux, uy) = self.axis_i, self.axis_i.direction
+        side = math.copysign(1.0, self.signed_radius)
+        return place(i.body.point(-side * uy, side * ux)) - place(i.body.point(0.0, 0.0))
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
         if self.radius <= 0:
             yield f"{self.label}: radius is {self.radius:g} m; give a positive pitch radius"
         if self.side not in ("left", "right"):
             yield f"{self.label}: side is {self.side!r}; give 'left' or 'right' of the directed axis"
-        if not 0 <= self.pressure_angle < math.pi / 2:
+        if self.pressure_angle < 0 or self.pressure_angle >= math.pi / 2:
             yield f"{self.label}: pressure_angle is {self.pressure_angle:g} rad; give 0 <= angle < pi/2"
 
 
@@ -255,8 +304,12 @@ class PointOnCurve(Joint):
         j = self.point_j
         yield Block("curve", (self.body_i, j.body), (*j.s, 0.0, 0.0, 0.0, 0.0), ("normal",), extra=self.curve)
 
+    def acts_at(self, on: Body, place: Any) -> Any:
+        return place(self.point_j)
+
 
 def _ratio(name: str, radius_i: float, radius_j: float) -> float:
-    if not (radius_i > 0 and radius_j > 0):
+    radius_i, radius_j = (as_number(r, f"radius of Gear {name!r}") for r in (radius_i, radius_j))
+    if not (0 < radius_i < math.inf and 0 < radius_j < math.inf):
         raise ModelError(f"Gear {name!r}: radii are {radius_i!r} and {radius_j!r} m; give positive radii")
     return radius_i / radius_j
