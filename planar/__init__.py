@@ -26,6 +26,7 @@ from planar.errors import (
 )
 from planar.forces import PointForce, Spring, Torque, TorsionSpring, UserForce
 from planar.forward import simulate
+from planar.inverse import inverse_dynamics
 from planar.joints import (
     Distance,
     Gear,

@@ -213,3 +213,42 @@ def sweep(
         _solve(A, pivots, n, x)
         a[k, :n] = x
     return nt
+
+
+@_jit
+def _solve_T(A, pivots, n, x):
+    """A^T x = b with A = P L U: U^T y = b, L^T z = y, then the row exchanges backward."""
+    for r in range(n):
+        total = x[r]
+        for k in range(r):
+            total -= A[k, r] * x[k]
+        x[r] = total / A[r, r]
+    for r in range(n - 2, -1, -1):
+        total = x[r]
+        for k in range(r + 1, n):
+            total -= A[k, r] * x[k]
+        x[r] = total
+    for k in range(n - 1, -1, -1):
+        x[k], x[pivots[k]] = x[pivots[k]], x[k]
+
+
+@njit(cache=True, error_model="numpy")
+def transposed(kinds, bodies, parameters, motion, rows, slots, q, b):
+    """lam (nt, n) from Phi_q^T lam = b (nt, n) at the poses q (nt, n + 3) of a square system."""
+    nt, n = b.shape
+    lam = b.copy()
+    flat = np.zeros(n * n + 1)
+    A = flat[: n * n].reshape(n, n)
+    Phi, nu, gamma = np.zeros(n), np.zeros(n), np.zeros(n)
+    c, s = np.ones(n // 3 + 1), np.zeros(n // 3 + 1)
+    pivots, still = np.zeros(n, np.int64), np.zeros(n + 3)
+    F = np.ones((3, np.max(motion) + 1))  # the motions do not enter Phi_q
+    for k in range(nt):
+        flat[:] = 0.0
+        _trigonometry(q[k], c, s)
+        _constraints(kinds, bodies, parameters, motion, rows, slots, q[k], still, c, s, F, Phi, flat, nu, gamma)
+        if _lu(A, pivots, n) == 0.0:
+            lam[k] = np.nan
+        else:
+            _solve_T(A, pivots, n, lam[k])
+    return lam

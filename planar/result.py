@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from planar.certificate import Certificate
     from planar.energy import Energy
     from planar.reactions import Reaction, Summary
-    from planar.system import System
+    from planar.system import Constraints, System
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Result(State):
     analysis   "kinematics", "inverse dynamics", "statics", "simulate", ...
     success, message, events   as in scipy; a result that stopped early holds what was computed before
     loads      generalised forces (nt, nq) beside those of the model, by name: actuators, radial tooth forces
+    efforts, rates   (nt,) of actuators by name: N m and rad/s, or N and m/s
     unique     (nt, nc) bool: the multiplier of this row is determined (not one of a family)
     """
 
@@ -65,7 +66,7 @@ class Result(State):
         events: Sequence[Event] = (),
         notes: Sequence[str] = (),
         loads: dict[str, np.ndarray] | None = None,
-        efforts: dict[str, np.ndarray] | None = None,
+        actuators: dict[str, tuple[np.ndarray, np.ndarray]] | None = None,
         unique: np.ndarray | None = None,
         work: np.ndarray | None = None,
     ):
@@ -73,7 +74,12 @@ class Result(State):
         self.lam, self.analysis = lam, analysis
         self.success, self.message = success, message
         self.events, self.notes = list(events), list(notes)
-        self.loads, self._efforts, self._unique, self._work = loads or {}, efforts or {}, unique, work
+        self.loads, self.integrated_work = loads or {}, work
+        self._unique: np.ndarray | None = None
+        if unique is not None:
+            self.label_unique(unique)
+        self.efforts = {name: effort for name, (effort, _) in (actuators or {}).items()}
+        self.rates = {name: rate for name, (_, rate) in (actuators or {}).items()}
 
     @property
     def model(self) -> Any:
@@ -88,6 +94,21 @@ class Result(State):
         shared = self.indeterminate
         label = f", indeterminate: {', '.join(shared)}" if shared else ""
         return f"<{self.analysis} of {self.system.model.name!r}: {span}{label}{state}>"
+
+    # --- the equations at the samples --------------------------------------------------------------------------------
+
+    @cached_property
+    def equations(self) -> Constraints:
+        """Phi, Phi_q, nu, gamma at every sample."""
+        return self.system.constraints(self.t, self.q, self.v)
+
+    @property
+    def Phi_q(self) -> np.ndarray:
+        return self.equations.Phi_q
+
+    @property
+    def nu(self) -> np.ndarray:
+        return self.equations.nu
 
     # --- forces ------------------------------------------------------------------------------------------------------
 
@@ -106,6 +127,10 @@ class Result(State):
         if self._unique is None:
             return np.ones((len(self), self.system.nc), bool)
         return self._unique
+
+    def label_unique(self, unique: np.ndarray) -> None:
+        """Take the labels (nt, nc) of the rows."""
+        self._unique = None if unique.all() else np.broadcast_to(unique, (len(self), self.system.nc))
 
     @property
     def indeterminate(self) -> list[str]:
