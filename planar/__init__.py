@@ -42,4 +42,5 @@ from planar.joints import (
 from planar.kinematics import kinematics
 from planar.model import Model
 from planar.motions import Constant, Function, Harmonic, Polynomial, Ramp, Rise, Table
+from planar.statics import statics
 from planar.system import System, compile

@@ -133,7 +133,9 @@ def reaction(result: Result, joint: Any, on: Any = None, *, frame: Any = None, a
     W = wrench(result, constraint, body)
     point = constraint.acts_at(body, partial(_place, result)) if at is None else _place(result, _as_point(at))
     arm = point - result[body].r
-    couple = W[:, 2] - (arm[:, 0] * W[:, 1] - arm[:, 1] * W[:, 0])
+    terms = W[:, 2], -arm[:, 0] * W[:, 1], arm[:, 1] * W[:, 0]
+    couple = sum(terms)
+    couple[np.abs(couple) <= 1e-13 * sum(map(np.abs, terms))] = 0.0  # a pin carries none: rounding of what cancels
     force, name = in_frame(result, W[:, :2], frame)
     rows = system_rows(result, constraint)
     labels = _labels(
@@ -161,7 +163,7 @@ def _reference_length(result: Result, constraint: Constraint) -> float:
     return float(batch.parameters[5, int(np.flatnonzero(batch.rows[0] == row)[0])])
 
 
-def _labels(result: Result, constraint: Constraint, body: Body, without_couple: bool) -> dict[str, str]:
+def _labels(result: Result, constraint: Constraint, without_couple: bool) -> dict[str, str]:
     """Each component is unique if no indeterminate row of the joint reaches it at any sample."""
     part = result.system.rows_of[constraint.name]
     unique = result.unique[:, part]

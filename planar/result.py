@@ -18,8 +18,9 @@ from planar.state import State
 if TYPE_CHECKING:
     from planar.certificate import Certificate
     from planar.energy import Energy
-    from planar.reactions import Reaction, Summary
+    from planar.reactions import Reaction
     from planar.system import Constraints, System
+    from planar.tables import Summary
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class Result(State):
 
     def summary(self, joint: Any = None) -> Summary:
         """Peak, mean, rms and direction of the peak per joint (or of one), in global and body frames."""
-        from planar.reactions import summarize
+        from planar.tables import summarize
 
         return summarize(self, joint)
 
