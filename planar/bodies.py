@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+import numbers
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +20,26 @@ from planar.errors import ModelError
 Vector = tuple[float, float]
 
 
+def as_number(value: Any, what: str) -> float:
+    """A float; NaN passes here and is found by `Model.validate` together with all other problems."""
+    plain = isinstance(value, numbers.Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    if plain and not isinstance(value, (bool, np.bool_)):
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):  # an array of text, an integer of 400 digits
+            pass
+    raise ModelError(f"{what} must be a number, got {value!r:.60}")
+
+
 def as_vector(value: Any, what: str) -> Vector:
-    """Two floats from any pair; NaN passes here and is found by `Model.validate` together with all other problems."""
+    """Two floats from any pair."""
     try:
+        if isinstance(value, (str, bytes, set, frozenset)):
+            raise TypeError("no order, or no numbers")
         x, y = value
-        return float(x), float(y)
+        return as_number(x, what), as_number(y, what)
     except (TypeError, ValueError):
-        raise ModelError(f"{what} must be a pair of numbers (x, y), got {value!r}") from None
+        raise ModelError(f"{what} must be a pair of numbers (x, y), got {value!r:.60}") from None
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -106,16 +120,20 @@ class Body:
         omega: float = 0.0,
         points: Mapping[str, Any] | None = None,
     ):
+        if points is not None and not isinstance(points, Mapping):
+            raise ModelError(f"points of body {name!r} must be a dict {{name: (x, y)}}, got {points!r:.60}")
         self.name = name
-        self.mass = _number(mass, f"mass of body {name!r}")
-        self.inertia = _number(inertia, f"inertia of body {name!r}")
-        self.r = None if r is None else as_vector(r, f"r of body {name!r}")
-        self.phi = None if phi is None else _number(phi, f"phi of body {name!r}")
-        self.v = as_vector(v, f"v of body {name!r}")
-        self.omega = _number(omega, f"omega of body {name!r}")
-        self.points: dict[str, Vector] = {
-            key: as_vector(s, f"point {key!r} of body {name!r}") for key, s in (points or {}).items()
-        }
+        self.mass, self.inertia = mass, inertia
+        self.r, self.phi = r, phi
+        self.v, self.omega = v, omega
+        self.points: dict[str, Vector] = dict(points or {})
+        problems = self.kind_problems()
+        if problems:
+            raise ModelError(problems)
+        for what, convert in _NUMBERS.items():
+            if getattr(self, what) is not None:
+                setattr(self, what, convert(getattr(self, what), what))
+        self.points = {key: as_vector(s, key) for key, s in self.points.items()}
 
     @classmethod
     def rod(
@@ -136,7 +154,7 @@ class Body:
         >>> Body.rod("coupler", mass=2.0, length=0.3, start="B", end="C").inertia
         0.015
         """
-        length = _number(length, f"length of rod {name!r}")
+        length, mass = as_number(length, f"length of rod {name!r}"), as_number(mass, f"mass of rod {name!r}")
         if not length > 0 or not math.isfinite(length):
             raise ModelError(f"rod {name!r}: length is {length!r} m; give a positive length")
         if start == end:
@@ -169,6 +187,8 @@ class Body:
         >>> Body.from_origin("plate", 1.0, 0.1, com=(1, 0), points={"A": (0, 0)}, origin=(5, 0), phi=0.0).r
         (6.0, 0.0)
         """
+        if not isinstance(points, Mapping):
+            raise ModelError(f"points of body {name!r} must be a dict {{name: (x, y)}}, got {points!r:.60}")
         if isinstance(com, str):
             if com not in points:
                 raise ModelError(
@@ -185,6 +205,7 @@ class Body:
             if phi is None:
                 raise ModelError(f"body {name!r}: origin is given without phi; give both, or neither")
             ox, oy = as_vector(origin, f"origin of body {name!r}")
+            phi = as_number(phi, f"phi of body {name!r}")
             c, s = math.cos(phi), math.sin(phi)
             r = (ox + c * gx - s * gy, oy + s * gx + c * gy)
         return cls(name, mass, inertia, r, phi, v=v, omega=omega, points=local)
@@ -212,6 +233,20 @@ class Body:
             return where.s
         return as_vector(where, f"axis point of body {self.name!r}")
 
+    def kind_problems(self) -> list[str]:
+        """What is no number where one belongs; then `problems` cannot be asked."""
+        found = []
+        values = {what: (getattr(self, what), convert) for what, convert in _NUMBERS.items()}
+        values |= {f"point {key!r}": (s, as_vector) for key, s in self.points.items()}
+        for what, (value, convert) in values.items():
+            if value is None and what in ("r", "phi"):
+                continue
+            try:
+                convert(value, f"{what} of body {self.name!r}")
+            except ModelError as error:
+                found += error.problems
+        return found
+
     def problems(self) -> Iterable[str]:
         """Everything that is wrong with the numbers of this body."""
         for what, value, unit in (("mass", self.mass, "kg"), ("inertia", self.inertia, "kg m^2")):
@@ -221,10 +256,12 @@ class Body:
                 yield f"body {self.name!r}: {what} is {value:g} {unit}; give a value >= 0"
         pose = {"r": self.r, "phi": self.phi, "v": self.v, "omega": self.omega}
         for what, value in pose.items():
-            if value is not None and not np.all(np.isfinite(value)):
+            if value is not None and not _finite(value):
                 yield f"body {self.name!r}: {what} is {value}; give finite numbers, or leave it out to have it found"
         for key, s in self.points.items():
-            if not np.all(np.isfinite(s)):
+            if not isinstance(key, str) or not key:
+                yield f"body {self.name!r}: a point has the name {key!r}; give a non-empty string"
+            if not _finite(s):
                 yield f"body {self.name!r}: point {key!r} is {s}; give finite coordinates"
 
     def __repr__(self) -> str:
@@ -243,8 +280,11 @@ class Ground(Body):
         return "<ground>"
 
 
-def _number(value: Any, what: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} must be a number, got {value!r}") from None
+def _finite(value: Any) -> bool:
+    return all(map(math.isfinite, value if isinstance(value, Iterable) else (value,)))
+
+
+_NUMBERS: dict[str, Callable] = {
+    **dict.fromkeys(("mass", "inertia", "phi", "omega"), as_number),
+    **dict.fromkeys(("r", "v"), as_vector),
+}

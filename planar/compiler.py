@@ -9,16 +9,12 @@ import numpy as np
 
 from planar.batches import Batch, UserBatch
 from planar.bodies import Body, Point
-from planar.elements import Block, Constraint
+from planar.elements import Block
 from planar.errors import ModelError
-from planar.joints import Gear, GearMesh, RackPinion
 from planar.linear import Pattern
 from planar.model import Model
 from planar.motions import Motion
 from planar.primitives import PRIMITIVES
-
-# Wheels whose phase may be taken from a guessed pose: any phase assembles.
-_PHASE_IS_FREE = (Gear, GearMesh, RackPinion)
 
 
 class Compiler:
@@ -33,13 +29,10 @@ class Compiler:
         self.driven: list[bool] = []
         self.motions: list[Motion] = []
         self.length = self._typical_length()
-        self.problems: list[str] = []
-        for element in (*model.constraints, *model.forces):
-            if isinstance(element, Constraint):
-                self.problems.extend(element.drawn_problems(self.position))
+        problems = [p for c in model.constraints for p in c.drawn_problems(self.position)]  # in a guessed pose too
+        if problems:
+            raise ModelError(problems, f"model {model.name!r}")
         self._walk()
-        if self.problems:
-            raise ModelError(self.problems, f"model {model.name!r}")
 
     # --- poses -----------------------------------------------------------------------------------------------------
 
@@ -56,20 +49,6 @@ class Compiler:
         """Global position of a point as drawn."""
         x, y, _, c, s, *_ = self.state(point.body)
         return x + c * point.s[0] - s * point.s[1], y + s * point.s[0] + c * point.s[1]
-
-    def is_drawn(self, *bodies: Body | None) -> bool:
-        """True if the user gave the whole pose of these bodies."""
-        known = self.known.reshape(-1, 3).all(axis=1)
-        return all(k == self.nb or known[k] for k in map(self.body_index, bodies))
-
-    def need_drawn(self, label: str, what: str, bodies: tuple[Body | None, ...]) -> None:
-        """Note a problem if `what` is to be taken from a pose that was not drawn."""
-        names = [b.name for b in bodies if not self.is_drawn(b)]
-        if names:
-            self.problems.append(
-                f"{label}: {what} is to be taken from the drawn pose, but {names[0]!r} has none; "
-                f"give {what} a number, or r= and phi= of {names[0]!r}"
-            )
 
     def _typical_length(self) -> float:
         """Mean size of the mechanism in m: scales angles against lengths where both are compared."""
@@ -104,9 +83,7 @@ class Compiler:
                     ]
                 else:
                     motion = self.motion_index(block.motion)
-                    parts.setdefault(block.primitive, []).append(
-                        (block, self._constant(constraint, block), row, motion)
-                    )
+                    parts.setdefault(block.primitive, []).append((block, self._constant(block), row, motion))
                     entries = PRIMITIVES[block.primitive].entries
                 columns += [[] for _ in block.rows]
                 for r, b, c in entries:
@@ -159,14 +136,11 @@ class Compiler:
         slots = [[self._slot(r, 3 * int(b) + c) for b in bodies for c in range(3)] for r in rows]
         return UserBatch(block.extra, bodies, rows, np.array(slots, np.intp))
 
-    def _constant(self, constraint: Constraint, block: Block) -> tuple[float, ...]:
+    def _constant(self, block: Block) -> tuple[float, ...]:
         """Parameters with the constant taken from the drawn pose where it was left open."""
         primitive, p = PRIMITIVES[block.primitive], block.parameters
         if None not in p:
             return p
-        if not isinstance(constraint, _PHASE_IS_FREE):
-            word = "length" if block.primitive == "distance" else "its constant"
-            self.need_drawn(constraint.label, word, block.bodies)
         open_p: list[Any] = [0.0 if x is None else x for x in p]
         if block.primitive == "distance":
             open_p[5] = 0.5  # then Phi = d.d

@@ -14,7 +14,7 @@ from typing import Any
 from planar.bodies import Axis, Body, Point
 from planar.elements import Block, Driver
 from planar.errors import ModelError
-from planar.motions import Motion, as_motion
+from planar.motions import Motion, Table, as_motion, motion_problems
 
 
 def _motion_problems(driver: Driver, **motions: Any) -> Iterator[str]:
@@ -23,15 +23,6 @@ def _motion_problems(driver: Driver, **motions: Any) -> Iterator[str]:
             yield f"{driver.label}: {what} is missing; give a Ramp, Harmonic, ..., a string in t, or a callable of t"
             continue
         yield from motion_problems(motion, f"{what} of {driver.label}")
-
-
-@dataclass(eq=False)
-class _Driver(Driver, abstract=True):
-    """What the drivers below share."""
-
-    @property
-    def drawn_need(self) -> str | None:
-        return "its start" if self.from_drawn else None
 
 
 @dataclass(eq=False)
@@ -50,6 +41,10 @@ class AngleDriver(Driver):
     def blocks(self) -> Iterator[Block]:
         C = None if self.from_drawn else 0.0
         yield Block("angles", (self.body_i, self.body_j), (-1.0, 1.0, 0.0, C), ("angle",), as_motion(self.motion))
+
+    @property
+    def drawn_need(self) -> str | None:
+        return "angle" if self.from_drawn else None
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
@@ -73,7 +68,7 @@ class LengthDriver(Driver):
         i, j = self.point_i, self.point_j
         motion = as_motion(self.motion)
         L = None if self.from_drawn else 0.0
-        L0 = None if self.from_drawn else abs(float(motion(0.0))) or 1.0
+        L0 = None if self.from_drawn else abs(_first_value(motion) or 1.0)
         yield Block("distance", (i.body, j.body), (*i.s, *j.s, L, L0), ("length",), motion)
 
     def acts_at(self, on: Body, place: Any) -> Any:
@@ -83,8 +78,9 @@ class LengthDriver(Driver):
         yield from super().problems()
         found = list(_motion_problems(self, motion=self.motion))
         yield from found
-        if not found and not self.from_drawn and not float(as_motion(self.motion)(0.0)) > 0:
-            yield f"{self.label}: length at t = 0 is {float(as_motion(self.motion)(0.0)):g} m; it must stay positive"
+        length = None if found or self.from_drawn else _first_value(as_motion(self.motion))
+        if length is not None and length <= 0:
+            yield f"{self.label}: the length starts at {length:g} m; it must stay positive"
 
     def drawn_problems(self, pose: Any) -> Iterator[str]:
         if self.from_drawn and math.dist(pose(self.point_i), pose(self.point_j)) == 0:
@@ -140,6 +136,8 @@ class PointDriver(Driver):
         given = {k: m for k, m in (("x", self.x), ("y", self.y)) if m is not None}
         if not given:
             yield f"{self.label}: neither x nor y is given; give at least one motion"
+        if self.point.body.is_ground:
+            yield f"{self.label}: ground does not move; drive a point of a body"
         yield from _motion_problems(self, **given)
 
 
@@ -164,13 +162,25 @@ class CoordinateDriver(Driver):
     def acts_at(self, on: Body, place: Any) -> Any:
         return place(self.body.point(0.0, 0.0))
 
+    @property
+    def drawn_need(self) -> str | None:
+        return ("angle" if self.coordinate == "phi" else "its start") if self.from_drawn else None
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        if self.coordinate not in ("x", "y", "phi"):
+        if not isinstance(self.coordinate, str) or self.coordinate not in ("x", "y", "phi"):
             yield f"{self.label}: coordinate is {self.coordinate!r}; give 'x', 'y' or 'phi'"
         if self.body.is_ground:
             yield f"{self.label}: ground has no coordinates; drive a body"
         yield from _motion_problems(self, motion=self.motion)
+
+
+def _first_value(motion: Motion) -> float | None:
+    """f at t = 0, or where a table begins; None if the motion is not known there."""
+    try:
+        return float(motion.y[0] if isinstance(motion, Table) else motion(0.0))
+    except ModelError:
+        return None
 
 
 def _global_coordinate(body, s, row, direction, motion, from_drawn) -> Block:

@@ -7,6 +7,7 @@ contract tests, model files and docs find it without a list.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -117,6 +118,24 @@ def _annotation(f: dataclasses.Field) -> str:
     return f.type if isinstance(f.type, str) else getattr(f.type, "__name__", str(f.type))
 
 
+def as_bodies(value: Any, label: str) -> tuple[Body, ...]:
+    """A tuple of bodies from one body or several."""
+    bodies = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    if not bodies or not all(isinstance(b, Body) for b in bodies):
+        raise ModelError(f"{label}: on is {value!r:.60}; give a body or a list of bodies")
+    return bodies
+
+
+def call_problems(function: Any, count: int, what: str, arguments: str) -> Iterator[str]:
+    """A user's function that does not take `count` arguments; built-in functions do not tell."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError as error:
+        yield f"{what}: the function must take {arguments}, {error}"
+    except ValueError:
+        pass
+
+
 @dataclass(frozen=True)
 class Block:
     """One instance of a primitive: what a constraint hands to the compiler.
@@ -161,4 +180,10 @@ class Joint(Constraint, abstract=True):
 
 @dataclass(eq=False)
 class Driver(Constraint, abstract=True):
+    """A constraint that follows a motion; with the field `from_drawn` the motion counts from the drawn pose."""
+
     word = "driver"
+
+    @property
+    def drawn_need(self) -> str | None:
+        return "its start" if getattr(self, "from_drawn", False) else None

@@ -6,16 +6,23 @@ A magnitude may be a number, a string in t ("10*sin(3*t)"), a motion, or a calla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+import numpy as np
+
 from planar.bodies import Body, Point
-from planar.elements import Element
+from planar.elements import Element, as_bodies, call_problems
 from planar.errors import ModelError
-from planar.motions import Motion, as_motion
+from planar.motions import Motion, motion_problems
 
 Magnitude = float | str | Motion | Callable
+
+
+def is_callback(magnitude: Any) -> bool:
+    """A function of (t, state); motions and their classes are none."""
+    return callable(magnitude) and not isinstance(magnitude, (Motion, type))
 
 
 @dataclass(frozen=True)
@@ -36,12 +43,10 @@ class Force(Element, abstract=True):
         raise NotImplementedError
 
     def _magnitude_problems(self, what: str, value: Any) -> Iterator[str]:
-        if callable(value) and not isinstance(value, Motion):
-            return
-        try:
-            as_motion(value, f"{what} of {self.label}")
-        except ModelError as error:
-            yield from error.problems
+        if is_callback(value):
+            yield from call_problems(value, 2, f"{what} of {self.label}", "(t, state)")
+        else:
+            yield from motion_problems(value, f"{what} of {self.label}")
 
 
 @dataclass(eq=False)
@@ -56,8 +61,13 @@ class PointForce(Force):
     _: KW_ONLY
     frame: str = "global"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.force, (list, np.ndarray)):
+            self.force = tuple(self.force)  # a copy of our own
+
     def blocks(self) -> Iterator[ForceBlock]:
-        magnitudes = (self.force,) if callable(self.force) else tuple(self.force)
+        magnitudes = (self.force,) if is_callback(self.force) else tuple(self.force)
         turns = 1.0 if self.frame == "body" else 0.0
         yield ForceBlock("point_force", (self.point.body,), (*self.point.s, turns), magnitudes)
 
@@ -65,10 +75,12 @@ class PointForce(Force):
         yield from super().problems()
         if self.frame not in ("global", "body"):
             yield f"{self.label}: frame is {self.frame!r}; give 'global' or 'body'"
-        if callable(self.force):
-            return
-        if isinstance(self.force, str) or (not isinstance(self.force, Sequence) and not hasattr(self.force, "__len__")):
-            yield f"{self.label}: force is {self.force!r}; give a pair (fx, fy)"
+        if self.point.body.is_ground:
+            yield f"{self.label}: acts on ground, which does not move; use a point of a body"
+        if is_callback(self.force):
+            yield from self._magnitude_problems("force", self.force)
+        elif not isinstance(self.force, tuple):
+            yield f"{self.label}: force is {self.force!r:.60}; give a pair (fx, fy), or a callable of (t, state)"
         elif len(self.force) != 2:
             yield f"{self.label}: force has {len(self.force)} components; give a pair (fx, fy)"
         else:
@@ -88,6 +100,8 @@ class Torque(Force):
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
+        if self.body.is_ground:
+            yield f"{self.label}: acts on ground, which does not move; use a body"
         yield from self._magnitude_problems("torque", self.torque)
 
 
@@ -111,6 +125,10 @@ class Spring(Force):
         i, j = self.point_i, self.point_j
         parameters = (*i.s, *j.s, self.stiffness, self.damping, self.length)
         yield ForceBlock("spring", (i.body, j.body), parameters, (self.force,))
+
+    @property
+    def drawn_need(self) -> str | None:
+        return "length" if self.length is None and self.stiffness else None
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
@@ -139,6 +157,10 @@ class TorsionSpring(Force):
             "torsion", (self.body_i, self.body_j), (self.stiffness, self.damping, self.angle), (self.torque,)
         )
 
+    @property
+    def drawn_need(self) -> str | None:
+        return "angle" if self.angle is None and self.stiffness else None
+
     def problems(self) -> Iterator[str]:
         yield from super().problems()
         yield from self._magnitude_problems("torque", self.torque)
@@ -157,16 +179,15 @@ class UserForce(Force):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.on = (self.on,) if isinstance(self.on, Body) else tuple(self.on)
+        self.on = as_bodies(self.on, self.label)
         if not callable(self.function):
-            raise ModelError(f"{self.label}: function must be a callable of (t, state), got {self.function!r}")
+            raise ModelError(f"{self.label}: function must be a callable of (t, state), got {self.function!r:.60}")
 
     def blocks(self) -> Iterator[ForceBlock]:
         return iter(())
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        if not self.on or not all(isinstance(b, Body) for b in self.on):
-            yield f"{self.label}: on is {self.on!r}; give a body or a list of bodies"
-        if any(b.is_ground for b in self.on if isinstance(b, Body)):
+        if any(b.is_ground for b in self.on):
             yield f"{self.label}: acts on ground, which does not move; leave ground out"
+        yield from call_problems(self.function, 2, self.label, "(t, state)")

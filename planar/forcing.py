@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from planar.callbacks import Callback
 from planar.errors import ModelError
-from planar.forces import ForceBlock, UserForce
+from planar.forces import ForceBlock, UserForce, is_callback
 from planar.laws import LAWS, Law
 from planar.linear import Pattern
-from planar.motions import Motion, as_motion
-from planar.state import State
+from planar.motions import Constant, Motion, as_motion
 
 if TYPE_CHECKING:
     from planar.compiler import Compiler
@@ -31,14 +30,16 @@ class ForceBatch:
     parameters: np.ndarray  # (parameters, n)
     constant: np.ndarray  # (magnitudes, n) numbers
     timed: tuple[tuple[int, int, Motion], ...]  # (magnitude, instance, motion)
-    called: tuple[tuple[int, int, Callable], ...]  # (magnitude or -1 for all, instance, callable of (t, state))
+    called: tuple[tuple[slice, int, Callback], ...]  # (magnitudes, instance, function of (t, state))
     slots: np.ndarray  # (6, 6, n) positions of the tangents in the pattern; ground's go to the dummy
+    labels: tuple[str, ...]  # of the elements, for messages
 
 
 @dataclass(frozen=True)
 class UserForceBatch:
-    function: Callable
-    label: str
+    """A wrench on each of some bodies by one function."""
+
+    callback: Callback
     bodies: np.ndarray
 
 
@@ -60,14 +61,15 @@ class Forcing:
         lead = S.shape[1:-1]
         Q = np.zeros((*lead, system.nb + 1, 3), S.dtype)
         Q[..., :-1, :] = self.gravity.reshape(-1, 3)
-        view = State(system, t, q, v)
         for batch in self.batches:
-            out = batch.law.kernel(*_states(S, batch), tuple(batch.parameters), self._magnitudes(batch, t, view, lead))
+            m = _magnitudes(batch, system, t, q, v)
+            out = batch.law.kernel(*_states(S, batch), tuple(batch.parameters), m)
             for e, value in enumerate(out):
                 if not (np.isscalar(value) and value == 0.0):
                     np.add.at(Q, (..., batch.bodies[e // 3], e % 3), value)
         for batch in self.user:
-            self._call_user(batch, t, view, Q)
+            for e, value in enumerate(batch.callback.values(system, t, q, v)):
+                Q[..., batch.bodies[e // 3], e % 3] += value
         return Q[..., :-1, :].reshape(*lead, -1)
 
     def tangents(self, system: System, t: Any, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -75,59 +77,65 @@ class Forcing:
         lead = S.shape[1:-1]
         K = np.zeros((*lead, self.pattern.nnz + 1), S.dtype)
         C = np.zeros_like(K)
-        view = State(system, t, q, v)
         for batch in self.batches:
-            if batch.called:
-                continue
-            m = self._magnitudes(batch, t, view, lead)
-            for data, block in zip(
-                (K, C), batch.law.tangents(*_states(S, batch), tuple(batch.parameters), m), strict=True
-            ):
+            m = _magnitudes(batch, system, t, q, v)
+            blocks = batch.law.tangents(*_states(S, batch), tuple(batch.parameters), m)
+            for data, block in zip((K, C), blocks, strict=True):
                 for r in range(6):
                     for c in range(6):
                         np.add.at(data, (..., batch.slots[r, c]), block[..., r, c])
-        K, C = K[..., :-1], C[..., :-1]
         if self.has_callables:
-            for data, derivative in zip((K, C), self._complex_step(system, t, q, v), strict=True):
-                data += derivative
-        return K, C
+            t = np.broadcast_to(t, lead)
+            q, v = (np.broadcast_to(x, (*lead, system.nq)) for x in (q, v))
+            for k in np.ndindex(lead):
+                self._add_slopes(system, t[k], q[k], v[k], S[(slice(None), *k)], (K[k], C[k]))
+        return K[..., :-1], C[..., :-1]
 
-    def _complex_step(self, system: System, t: Any, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
-        """Tangents of what depends on callables: all directions as one batch of complex states."""
-        nq = q.shape[-1]
-        step = 1j * STEP * np.eye(nq).reshape(nq, *(1,) * (q.ndim - 1), nq)
-        called = Forcing(np.zeros(nq), tuple(b for b in self.batches if b.called), self.user, self.pattern)
-        still = np.zeros_like(step)
-        out = []
-        for dq, dv in ((step, still), (still, step)):
-            Q = called.forces(system, t, q + dq, v + dv).imag / STEP  # (direction, ..., nq)
-            out.append(np.moveaxis(Q, 0, -1)[..., self.pattern.rows, self.pattern.indices])
-        return out
+    def _add_slopes(self, system: System, t: Any, q: np.ndarray, v: np.ndarray, S: np.ndarray, data: tuple) -> None:
+        """What the functions add at one state: dQ/dm dm/dq for magnitudes m (Q is linear in them), dQ/dq itself."""
+        for batch in self.batches:
+            for which, n, callback in batch.called:
+                per_magnitude = _per_magnitude(batch, S, n)[which]
+                for side, column, slopes in callback.slopes(system, t, q, v):
+                    self._add(data[side], batch.bodies[:, n], column, slopes @ per_magnitude)
+        for batch in self.user:
+            for side, column, slopes in batch.callback.slopes(system, t, q, v):
+                self._add(data[side], batch.bodies, column, slopes)
 
-    def _magnitudes(self, batch: ForceBatch, t: Any, view: State, lead: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        if not batch.timed and not batch.called:
-            return tuple(batch.constant)
-        m = np.zeros((len(batch.constant), *lead, batch.constant.shape[1]), view.q.dtype)
-        m += batch.constant.reshape(len(batch.constant), *(1,) * len(lead), -1)
-        for k, n, motion in batch.timed:
-            m[k, ..., n] = motion.evaluate(np.broadcast_to(t, lead))[0]
-        for k, n, function in batch.called:
-            value = function(t, view)
-            for which, x in enumerate(value) if k < 0 else ((k, value),):
-                m[which, ..., n] = x
-        return tuple(m)
-
-    @staticmethod
-    def _call_user(batch: UserForceBatch, t: Any, view: State, Q: np.ndarray) -> None:
-        out = batch.function(t, view)
-        triples = (out,) if len(batch.bodies) == 1 and len(out) == 3 else out
-        for body, triple in zip(batch.bodies, triples, strict=True):
-            for k, x in enumerate(triple):
-                Q[..., body, k] += x
+    def _add(self, data: np.ndarray, bodies: np.ndarray, column: int, values: np.ndarray) -> None:
+        for e, value in enumerate(values):
+            row = 3 * int(bodies[e // 3]) + e % 3
+            if row < self.pattern.nc:
+                start, stop = self.pattern.indptr[row : row + 2]
+                data[start + np.searchsorted(self.pattern.indices[start:stop], column)] += value
 
 
 def _states(S: np.ndarray, batch: ForceBatch) -> list[tuple]:
     return [tuple(S[..., index]) for index in batch.bodies]
+
+
+def _magnitudes(batch: ForceBatch, system: System, t: Any, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(magnitudes, ..., n): numbers, motions at t, functions of (t, state)."""
+    if not batch.timed and not batch.called:
+        return tuple(batch.constant)
+    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    m = np.zeros((len(batch.constant), *lead, batch.constant.shape[1]), np.result_type(q, v, float))
+    m += batch.constant.reshape(len(batch.constant), *(1,) * len(lead), -1)
+    for k, n, motion in batch.timed:
+        try:
+            m[k, ..., n] = motion.evaluate(t)[0]
+        except ModelError as error:
+            raise ModelError(error.problems, batch.labels[n]) from error
+    for which, n, callback in batch.called:
+        m[which, ..., n] = callback.values(system, t, q, v)
+    return tuple(m)
+
+
+def _per_magnitude(batch: ForceBatch, S: np.ndarray, n: int) -> np.ndarray:
+    """dQ/dm (magnitudes, 6) of one instance, by the complex step."""
+    states, p = [tuple(S[:, body]) for body in batch.bodies[:, n]], tuple(batch.parameters[:, n])
+    rows = [batch.law.kernel(*states, p, tuple(1j * STEP * e)) for e in np.eye(len(batch.constant))]
+    return np.array([[np.imag(value) / STEP for value in row] for row in rows])
 
 
 def compile_forces(compiler: Compiler) -> Forcing:
@@ -135,21 +143,19 @@ def compile_forces(compiler: Compiler) -> Forcing:
     model, nb = compiler.model, compiler.nb
     gx, gy = model.gravity
     gravity = np.array([(b.mass * gx, b.mass * gy, 0.0) for b in model.bodies], float).reshape(-1)
-    parts: dict[str, list[ForceBlock]] = {}
+    parts: dict[str, list[tuple[str, ForceBlock]]] = {}
     user: list[UserForceBatch] = []
     for force in model.forces:
         if isinstance(force, UserForce):
             index = np.array([compiler.body_index(b) for b in force.on], np.intp)
-            user.append(UserForceBatch(force.function, force.label, index))
+            user.append(UserForceBatch(Callback(force.function, force.label, (len(index), 3)), index))
         for block in force.blocks():
-            parts.setdefault(block.law, []).append(_as_drawn(compiler, force.label, block))
-    if compiler.problems:
-        raise ModelError(compiler.problems, f"model {model.name!r}")
+            parts.setdefault(block.law, []).append((force.label, _as_drawn(compiler, block)))
 
     pairs: set[tuple[int, int]] = set()  # coupled coordinates
-    for block in (b for blocks in parts.values() for b in blocks):
+    for block in (b for blocks in parts.values() for _, b in blocks):
         index = [compiler.body_index(b) for b in block.bodies]
-        everywhere = range(nb) if any(map(_is_callback, block.magnitudes)) else index
+        everywhere = range(nb) if any(map(is_callback, block.magnitudes)) else index
         pairs |= {(3 * i + r, 3 * j + c) for i in index for j in everywhere for r in range(3) for c in range(3)}
     for batch in user:
         pairs |= {(3 * int(i) + r, c) for i in batch.bodies for r in range(3) for c in range(3 * nb)}
@@ -159,10 +165,6 @@ def compile_forces(compiler: Compiler) -> Forcing:
     return Forcing(gravity, batches, tuple(user), pattern)
 
 
-def _is_callback(magnitude: Any) -> bool:
-    return callable(magnitude) and not isinstance(magnitude, Motion)
-
-
 def _pattern(pairs: set[tuple[int, int]], nq: int) -> Pattern:
     inside = sorted((r, c) for r, c in pairs if r < nq and c < nq)
     rows = np.array([r for r, _ in inside], np.intp)
@@ -170,12 +172,11 @@ def _pattern(pairs: set[tuple[int, int]], nq: int) -> Pattern:
     return Pattern(nq, nq, indptr, np.array([c for _, c in inside], np.intp))
 
 
-def _as_drawn(compiler: Compiler, label: str, block: ForceBlock) -> ForceBlock:
+def _as_drawn(compiler: Compiler, block: ForceBlock) -> ForceBlock:
     """Free length or free angle from the drawn pose where it was left open."""
     if None not in block.parameters:
         return block
     i, j = (compiler.state(b) for b in block.bodies)
-    compiler.need_drawn(label, "length" if block.law == "spring" else "angle", block.bodies)
     if block.law == "spring":
         p = block.parameters
         dx = j[0] + j[3] * p[2] - j[4] * p[3] - i[0] - i[3] * p[0] + i[4] * p[1]
@@ -186,28 +187,31 @@ def _as_drawn(compiler: Compiler, label: str, block: ForceBlock) -> ForceBlock:
     return replace(block, parameters=tuple(value if x is None else x for x in block.parameters))
 
 
-def _force_batch(compiler: Compiler, name: str, blocks: list[ForceBlock], where: dict) -> ForceBatch:
+def _force_batch(compiler: Compiler, name: str, blocks: list[tuple[str, ForceBlock]], where: dict) -> ForceBatch:
     law, nb = LAWS[name], compiler.nb
     bodies = np.full((2, len(blocks)), nb, np.intp)
     constant = np.zeros((law.magnitudes, len(blocks)))
     timed: list[tuple[int, int, Motion]] = []
-    called: list[tuple[int, int, Callable]] = []
+    called: list[tuple[slice, int, Callback]] = []
     slots = np.full((6, 6, len(blocks)), len(where), np.intp)
-    for n, block in enumerate(blocks):
+    for n, (label, block) in enumerate(blocks):
         for b, body in enumerate(block.bodies):
             bodies[b, n] = compiler.body_index(body)
         for k, magnitude in enumerate(block.magnitudes):
-            if _is_callback(magnitude):
-                called.append((k if len(block.magnitudes) == law.magnitudes else -1, n, magnitude))
-            elif isinstance(magnitude, (str, Motion)):
-                timed.append((k, n, as_motion(magnitude)))
+            if is_callback(magnitude):
+                alone = len(block.magnitudes) == law.magnitudes  # else one function gives them all
+                which, counts = (slice(k, k + 1), ()) if alone else (slice(None), (law.magnitudes,))
+                called.append((which, n, Callback(magnitude, label, counts)))
+                continue
+            motion = as_motion(magnitude)
+            if isinstance(motion, Constant):
+                constant[k, n] = motion.value
             else:
-                constant[k, n] = float(magnitude)
-        if any(map(_is_callback, block.magnitudes)):
-            continue
+                timed.append((k, n, motion))
         for r in range(6):
             for c in range(6):
                 pair = (3 * int(bodies[r // 3, n]) + r % 3, 3 * int(bodies[c // 3, n]) + c % 3)
                 slots[r, c, n] = where.get(pair, len(where))
-    parameters = np.array([b.parameters for b in blocks], float).T.reshape(law.parameters, len(blocks))
-    return ForceBatch(law, bodies, parameters, constant, tuple(timed), tuple(called), slots)
+    parameters = np.array([b.parameters for _, b in blocks], float).T.reshape(law.parameters, len(blocks))
+    labels = tuple(label for label, _ in blocks)
+    return ForceBatch(law, bodies, parameters, constant, tuple(timed), tuple(called), slots, labels)

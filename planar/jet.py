@@ -327,6 +327,7 @@ _BINARY: dict[np.ufunc, Callable[[Jet, Jet], Jet]] = {
     np.float_power: _power,
     np.arctan2: _arctan2,
     np.hypot: _hypot,
+    np.matmul: lambda a, b: _product(np.matmul)(a, b),
     np.remainder: _remainder,
     np.maximum: _extreme(np.greater_equal, True),
     np.minimum: _extreme(np.less_equal, True),
@@ -369,6 +370,23 @@ def _polyval(c: Any, x: Any) -> Any:
     return y
 
 
+def _product(product: Callable) -> Callable[[Any, Any], Jet]:
+    """A product that is linear in both arguments: Leibniz' rule."""
+
+    def multiply(a: Any, b: Any) -> Jet:
+        (a0, a1, a2), (b0, b1, b2) = lift(a).parts(), lift(b).parts()
+        f1 = product(a1, b0) + product(a0, b1)
+        return Jet(product(a0, b0), f1, product(a2, b0) + 2 * product(a1, b1) + product(a0, b2))
+
+    return multiply
+
+
+def _norm(x: Jet, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Jet:
+    if ord not in (None, 2) or (ord == 2 and axis is None and x.ndim != 1):
+        raise TypeError(f"np.linalg.norm(..., ord={ord!r}) cannot carry derivatives; {REMEDY}")
+    return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+
+
 def _full_like(a: Jet, value: Any, **_: Any) -> Jet:
     # full arrays, so that `y = np.zeros_like(t); y[t > 1] = ...` works
     return lift(value) + Jet(np.zeros(a.shape), np.zeros(a.shape), np.zeros(a.shape))
@@ -380,6 +398,10 @@ _FUNCTIONS: dict[str, Callable] = {
     "select": _select,
     "piecewise": _piecewise,
     "polyval": _polyval,
+    "dot": _product(np.dot),
+    "inner": _product(np.inner),
+    "outer": _product(np.outer),
+    "norm": _norm,
     "full_like": _full_like,
     "zeros_like": lambda a, **_: _full_like(a, 0.0),
     "empty_like": lambda a, **_: _full_like(a, 0.0),

@@ -33,10 +33,19 @@ class Model:
 
     def __init__(self, name: str = "model", gravity: Any = (0.0, 0.0)):
         self.name = str(name)
-        self.gravity = as_vector(gravity, "gravity")
+        self.gravity = gravity
         self.ground = Ground()
         self._items: list[Body | Element] = []
         self._ids = {id(self.ground)}  # of what is in the model: a chain of 10 000 links is added in one go
+
+    @property
+    def gravity(self) -> tuple[float, float]:
+        """Acceleration of gravity in m/s^2, global axes."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        self._gravity = as_vector(value, "gravity")
 
     # --- build and look up -----------------------------------------------------------------------------------------
 
@@ -57,7 +66,7 @@ class Model:
         raise ModelError(f"nothing is named {name!r}; {nearest(name, [i.name for i in self._items])}", self._title)
 
     def __contains__(self, item: Any) -> bool:
-        return any(item is known or item == known.name for known in self._items)
+        return any(item is known or item == known.name for known in (self.ground, *self._items))
 
     def __iter__(self) -> Iterator[Body | Element]:
         return iter(self._items)
@@ -108,9 +117,10 @@ class Model:
 
     def without(self, *items: Any) -> Model:
         """A copy without these (objects or names); with a body goes everything that is attached to it."""
-        names = {item if isinstance(item, str) else item.name for item in items}
+        names = {item if isinstance(item, str) else getattr(item, "name", item) for item in items}
         for name in names:
-            self[name]
+            if self[name] is self.ground:
+                raise ModelError("ground cannot be left out; every model has one", self._title)
         other = self.copy()
         keep = [i for i in other._items if i.name not in names]
         gone = {id(i) for i in other._items if isinstance(i, Body) and i.name in names}
@@ -128,9 +138,12 @@ class Model:
         if not self.bodies:
             found.append("there is no body; add one with m.add(pl.Body(...))")
         seen: dict[str, Body | Element] = {"ground": self.ground}
+        own = {id(b): not b.kind_problems() for b in (self.ground, *self.bodies)}  # bodies of this model, sound or not
         for item in self._items:
-            if not isinstance(item.name, str) or not item.name:
-                found.append(f"a {type(item).__name__} has the name {item.name!r}; give a non-empty string")
+            if not isinstance(item.name, str) or not item.name.strip() or not item.name.isprintable():
+                found.append(
+                    f"a {type(item).__name__} has the name {item.name!r:.60}; give a non-empty, printable string"
+                )
             elif item.name in seen:
                 found.append(
                     f"the name {item.name!r} is used for a {type(seen[item.name]).__name__} and a {type(item).__name__}; "
@@ -138,18 +151,33 @@ class Model:
                 )
             else:
                 seen[item.name] = item
-            found.extend(item.problems())
-        own = {id(self.ground)} | {id(b) for b in self.bodies}
-        for item in self._items:
-            if isinstance(item, Element):
-                for body in item.bodies:
-                    if id(body) not in own:
-                        found.append(self._foreign(item, body))
+            own_problems = item.kind_problems() or list(item.problems())
+            if not own_problems and isinstance(item, Element):
+                own_problems = list(self._outside_problems(item, own))
+            found += own_problems
         held = {id(b) for c in self.constraints for b in c.bodies}
-        for body in self.bodies:
-            if body.mass == 0 and body.inertia == 0 and id(body) not in held:
-                found.append(f"body {body.name!r}: is massless and no joint holds it; give a mass or a joint")
+        loose = [body for body in self.bodies if own[id(body)] and id(body) not in held]
+        found += [p for body in loose for p in _loose_problems(body)]
         return found
+
+    def _outside_problems(self, item: Element, own: dict[int, bool]) -> Iterator[str]:
+        """Problems of a sound element with the bodies around it: other models, poses that it needs."""
+        foreign = {id(b): b for b in item.bodies if id(b) not in own}
+        yield from (self._foreign(item, body) for body in foreign.values())
+        if not all(own.get(id(b)) for b in item.bodies):
+            return
+        need = item.drawn_need
+        missing = [b for b in item.bodies if b.phi is None or (b.r is None and need != "angle")]
+        if need and missing:
+            body = missing[0]
+            pose = "phi=" if need == "angle" else "r= and phi="
+            other = "drop from_drawn" if isinstance(item, Driver) else f"give {need} a number"
+            yield (
+                f"{item.label}: {need} is to be taken from the drawn pose, but {body.name!r} has none; "
+                f"give {pose} of {body.name!r}, or {other}"
+            )
+        if isinstance(item, Constraint) and not missing:
+            yield from item.drawn_problems(lambda p: p.position(np.array(p.body.r), np.array(p.body.phi)))
 
     def _foreign(self, item: Element, body: Body) -> str:
         if any(b.name == body.name for b in (self.ground, *self.bodies)):
@@ -189,6 +217,16 @@ class Model:
         )
 
 
+def _loose_problems(body: Body) -> Iterator[str]:
+    """A body that no constraint touches needs mass and inertia for its equations of motion."""
+    if body.mass == 0 and body.inertia == 0:
+        yield f"body {body.name!r}: is massless and no joint holds it; give a mass or a joint"
+    elif body.mass == 0:
+        yield f"body {body.name!r}: mass is 0 kg and no joint holds it; give a mass or a joint"
+    elif body.inertia == 0:
+        yield f"body {body.name!r}: inertia is 0 kg m^2 and no joint holds its angle; give an inertia or a joint"
+
+
 def _rewire(element: Element, twin: dict[int, Body]) -> Element:
     """A copy of the element attached to the twins of its bodies."""
 
@@ -197,8 +235,8 @@ def _rewire(element: Element, twin: dict[int, Body]) -> Element:
             return twin.get(id(value), value)
         if isinstance(value, (Point, Axis)):
             return dataclasses.replace(value, body=twin.get(id(value.body), value.body))
-        if isinstance(value, tuple) and any(isinstance(v, (Body, Point, Axis)) for v in value):
-            return tuple(swap(v) for v in value)
+        if isinstance(value, (tuple, list)) and any(isinstance(v, (Body, Point, Axis)) for v in value):
+            return type(value)(swap(v) for v in value)
         return value
 
     other = _copy.copy(element)

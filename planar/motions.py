@@ -27,6 +27,8 @@ from planar.jet import REMEDY, Jet, derivatives
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 
+PROBES = (0.0, 0.5, 1.0)  # s
+
 #: every motion that a model file can name; a new subclass of Motion adds itself
 MOTIONS: dict[str, type[Motion]] = {}
 
@@ -330,6 +332,29 @@ def as_motion(x: Any, what: str = "motion", constants: Mapping[str, float] | Non
         raise ModelError(f"expected a number, a string in t, a callable or a motion, got {x!r:.60}")
     except ModelError as error:
         raise ModelError(error.problems, what) from error
+
+
+def motion_problems(x: Any, what: str) -> list[str]:
+    """What is wrong with a motion, each message headed by `what`.
+
+    Code and formulas are tried: they may fail at some times (a logarithm at t = 0), but not at all of PROBES.
+    """
+    try:
+        motion = as_motion(x, what)
+    except ModelError as error:
+        return [f"{what}: {problem}" for problem in error.problems]
+    if not isinstance(motion, (Function, StringMotion)):
+        return []
+    found = []
+    for t in PROBES:
+        try:
+            motion.evaluate(t)
+            return []
+        except ModelError as error:
+            found += error.problems
+        except Exception as error:  # whatever a user's function may raise
+            found.append(f"{motion!r} fails at t = {t:g} s with {type(error).__name__}: {error}")
+    return [f"{what}: {found[0]}"]
 
 
 def from_dict(data: Mapping[str, Any]) -> Motion:

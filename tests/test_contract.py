@@ -447,7 +447,7 @@ def test_torsion_spring_acts_and_reacts():
 
 
 def test_a_spring_of_length_zero_is_finite_and_stiff_in_every_direction():
-    system, s = one(lambda a, b, c, g: pl.Spring("S", a.point(0, 0), g.point(0, 0), stiffness=7.0, length=0.0))
+    system, _ = one(lambda a, b, c, g: pl.Spring("S", a.point(0, 0), g.point(0, 0), stiffness=7.0, length=0.0))
     rest = np.zeros(9)
     assert not system.forces(0.0, rest, rest).any()
     K = dense(system, system.force_tangents(0.0, rest, rest)[0])
