@@ -28,6 +28,7 @@ class Compiler:
         self.rows_of: dict[str, slice] = {}
         self.driven: list[bool] = []
         self.motions: list[Motion] = []
+        self.motion_labels: list[str] = []
         self.length = self._typical_length()
         problems = [p for c in model.constraints for p in c.drawn_problems(self.position)]  # in a guessed pose too
         if problems:
@@ -60,11 +61,12 @@ class Compiler:
 
     # --- constraints -----------------------------------------------------------------------------------------------
 
-    def motion_index(self, motion: Motion | None) -> int:
+    def motion_index(self, motion: Motion | None, label: str) -> int:
         """Position of a motion among the system's; -1 for none (mapped to the zero motion at the end)."""
         if motion is None:
             return -1
         self.motions.append(motion)
+        self.motion_labels.append(label)
         return len(self.motions) - 1
 
     def _walk(self) -> None:
@@ -82,7 +84,7 @@ class Compiler:
                         (r, b, c) for r in range(len(block.rows)) for b in range(len(block.bodies)) for c in range(3)
                     ]
                 else:
-                    motion = self.motion_index(block.motion)
+                    motion = self.motion_index(block.motion, constraint.label)
                     parts.setdefault(block.primitive, []).append((block, self._constant(block), row, motion))
                     entries = PRIMITIVES[block.primitive].entries
                 columns += [[] for _ in block.rows]

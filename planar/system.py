@@ -8,12 +8,14 @@ All evaluations take leading batch axes (time samples, designs): q is (..., nq).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from planar.batches import Batch, UserBatch, foot
 from planar.compiler import Compiler
+from planar.errors import ModelError
 from planar.forcing import Forcing, compile_forces
 from planar.linear import Pattern
 from planar.model import Model
@@ -49,6 +51,7 @@ class System:
     driven: np.ndarray  # (nc,) bool: rows of drivers
     length: float  # a typical length of the mechanism, m
     forcing: Forcing = field(repr=False)
+    motion_labels: tuple[str, ...] = ()  # the driver of each motion, for messages
 
     @property
     def nb(self) -> int:
@@ -67,8 +70,27 @@ class System:
         t = np.asarray(t, float)
         F = np.zeros((3, *t.shape, len(self.motions) + 1))
         for k, motion in enumerate(self.motions):
-            F[0, ..., k], F[1, ..., k], F[2, ..., k] = motion.evaluate(t)
+            try:
+                F[0, ..., k], F[1, ..., k], F[2, ..., k] = motion.evaluate(t)
+            except ModelError as error:
+                raise ModelError(error.problems, self.motion_labels[k]) from error
+        for k, drawn in self._driven_lengths:
+            L = drawn + F[0, ..., k]
+            if (L <= 0).any():
+                when, shortest = t[L <= 0].flat[0], L[L <= 0].flat[0]
+                raise ModelError(
+                    f"the length is {shortest:g} m at t = {when:g} s; it must stay positive", self.motion_labels[k]
+                )
         return F
+
+    @cached_property
+    def _driven_lengths(self) -> list[tuple[int, float]]:
+        """(motion, length it counts from) of the driven distances: Phi knows the square of the length only."""
+        found = []
+        for batch in self.batches:
+            if batch.primitive.name == "distance":
+                found += zip(batch.motion.tolist(), batch.parameters[4].tolist(), strict=True)
+        return [(k, drawn) for k, drawn in found if k < len(self.motions)]
 
     def states(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(8, ..., nb + 1): x, y, phi, cos phi, sin phi, x', y', phi' of every body and, last, ground."""
@@ -147,4 +169,5 @@ def compile(model: Model, q_drawn: np.ndarray | None = None) -> System:
         driven=np.array(c.driven, bool),
         length=c.length,
         forcing=compile_forces(c),
+        motion_labels=tuple(c.motion_labels),
     )
