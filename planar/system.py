@@ -74,8 +74,8 @@ class System:
                 F[0, ..., k], F[1, ..., k], F[2, ..., k] = motion.evaluate(t)
             except ModelError as error:
                 raise ModelError(error.problems, self.motion_labels[k]) from error
-        for k, drawn in self._driven_lengths:
-            L = drawn + F[0, ..., k]
+        for k, base in self._driven_lengths:
+            L = base + F[0, ..., k]
             if (L <= 0).any():
                 when, shortest = t[L <= 0].flat[0], L[L <= 0].flat[0]
                 raise ModelError(
@@ -90,7 +90,7 @@ class System:
         for batch in self.batches:
             if batch.primitive.name == "distance":
                 found += zip(batch.motion.tolist(), batch.parameters[4].tolist(), strict=True)
-        return [(k, drawn) for k, drawn in found if k < len(self.motions)]
+        return [(k, base) for k, base in found if k < len(self.motions)]
 
     def states(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(8, ..., nb + 1): x, y, phi, cos phi, sin phi, x', y', phi' of every body and, last, ground."""
