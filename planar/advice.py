@@ -6,6 +6,7 @@ rank of the group must stay as it was while one row goes, at the pose itself and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -197,7 +198,8 @@ def _changes(trial: _Trial, name: str) -> Iterator[Change]:
     element: Constraint = trial.system.model[name]
     share = trial.shares(name, 0)
     carries = np.sqrt((share * share).sum(axis=1)) > TOL
-    poses, kind = len(trial.poses), "driver" if element.word == "driver" else type(element).__name__.lower()
+    poses = len(trial.poses)
+    kind = "driver" if element.word == "driver" else re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(element).__name__).lower()
 
     def keep(*rows: int) -> list[np.ndarray]:
         return [np.eye(len(carries))[list(rows)]] * poses

@@ -370,6 +370,7 @@ def _try(m: pl.Model, element: Any) -> bool:
     good = J.shape[0] <= J.shape[1] and s[-1] > 0.02 * s[0]
     if not good:
         m._items.remove(element)
+        m._ids.discard(id(element))
     return bool(good)
 
 

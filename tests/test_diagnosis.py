@@ -10,6 +10,7 @@ import pytest
 
 import planar as pl
 from planar.diagnosis import explain_overdriven, explain_underdriven, smallest_singular_value, unique_rows
+from tests.mechanisms import random_mechanism
 
 
 def rod(m, name, P, Q, **kw):
@@ -287,6 +288,19 @@ def test_the_answer_turns_with_the_world(case, turn):
         assert abs(np.dot(turned(e), b.directions[name])) == pytest.approx(1.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_doubled_joint_is_found_in_any_mechanism(seed):
+    """Twins of a pin repeat its rows, whatever the rest does: {x, x'} and {y, y'} depend, always; all else is unique."""
+    m = random_mechanism(seed, driven=seed % 2 == 1)
+    assert m.diagnose().redundant == []
+    pin = next(j for j in m.joints if isinstance(j, pl.Revolute))
+    m.add(pl.Revolute("twin", pin.point_i, pin.point_j))
+    d = m.diagnose()
+    assert d.permanent == [(f"{pin.name}.{c}", f"twin.{c}") for c in "xy"] and d.momentary == []
+    assert d.indeterminate == [pin.name, "twin"]
+    assert d.advice == ["remove revolute 'twin'"]
+
+
 # --- textbook mechanisms ---------------------------------------------------------------------------------------------
 
 
@@ -446,7 +460,7 @@ def test_welds():
     m.add(pl.PinInSlot("S", m.ground.axis((1, 0), (2, 0)), m["b"].point(1, 0)))  # holds what the weld's couple holds
     d = m.diagnose()
     assert d.permanent == [("W1.y", "W1.angle", "S.normal")]
-    assert d.advice[0].split(", or ")[:2] == ["remove pininslot 'S'", "replace weld 'W1' by a revolute"]
+    assert d.advice[0].split(", or ")[:2] == ["remove pin-in-slot 'S'", "replace weld 'W1' by a revolute"]
 
 
 def test_planetary_gear():
@@ -552,7 +566,7 @@ def test_user_constraint_in_other_units():
     m.add(pl.UserConstraint("track", b, lambda t, c: 1000.0 * c.y))
     d = m.diagnose()
     assert d.permanent == [("slot.normal", "track.phi")]
-    assert d.advice == ["remove userconstraint 'track', or remove pininslot 'slot'"]
+    assert d.advice == ["remove user-constraint 'track', or remove pin-in-slot 'slot'"]
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------------
