@@ -18,6 +18,8 @@ from planar.system import System, compile
 
 ITERATIONS = 60
 STARTS = 24  # angles tried for bodies that were drawn without a pose
+SEARCH = 40  # steps of the search from these
+DENSE = 150  # coordinates up to which the starts are searched as one batch
 CLOSED = 1e-10  # open joints below this part of the mechanism's size count as closed; iteration goes on to round-off
 
 
@@ -128,42 +130,95 @@ def close(system: System, projector: Projector, t: float, q: np.ndarray) -> tupl
 
 def _close_positions(system: System, projector: Projector, t: float, notes: list[str]) -> np.ndarray:
     q, closed = close(system, projector, t, system.q_drawn)
-    open_angles = [b.name for b in system.model.bodies if b.phi is None]
+    open_angles = [k for k, b in enumerate(system.model.bodies) if b.phi is None]
     if closed and not (open_angles and _is_rigid(system, t, q)):
-        return q
+        return _unwind(system, t, q, open_angles)
     found = [q] if closed else []
     best = (opening(system, t, q)[1], q)
-    generator = np.random.default_rng(0)
-    for _ in range(STARTS if system.nb <= 50 else 3):
-        if open_angles:
-            guess = dict(zip(open_angles, generator.uniform(-np.pi, np.pi, len(open_angles)), strict=True))
-            start = drawn(system.model, guess)[0]
-        elif closed:
-            break
-        else:  # a drawn pose from which Gauss-Newton stalls: shake it
-            start = system.q_drawn.reshape(-1, 3) + generator.normal(size=(system.nb, 3)) * 0.3 * np.array(
-                [system.length, system.length, 1.0]
-            )
-            start = start.reshape(-1)
+    for start in _promising(system, projector, t, _starts(system, open_angles)):
+        if any(_same(system, start, other, 1e-3) for other in found):
+            continue
         trial, ok = close(system, projector, t, start)
-        if ok and not any(_same(system, trial, other) for other in found):
+        if not ok:
+            best = min(best, (opening(system, t, trial)[1], trial), key=lambda item: item[0])
+        elif not any(_same(system, trial, other) for other in found):
             found.append(trial)
             if not open_angles:
                 break
-        best = min(best, (opening(system, t, trial)[1], trial), key=lambda item: item[0])
     if not found:
         raise _open_error(system, t, best[1])
     if not open_angles:
         notes.append("the drawn pose is far from closed; the assembly was found from a shaken start, check the picture")
         return found[0]
-    index = [k for k, b in enumerate(system.model.bodies) if b.phi is None]
-    chosen = max(found, key=lambda q: (round(q[1::3][index].mean(), 9), round(q[::3][index].mean(), 9)))
+    chosen = max(found, key=lambda q: (round(q[1::3][open_angles].mean(), 9), round(q[::3][open_angles].mean(), 9)))
     if len(found) > 1:
+        names = ", ".join(system.body_names[k] for k in open_angles[:4])
         notes.append(
-            f"{len(found)} assemblies found for the poses that were left out ({', '.join(open_angles[:4])}); took the one "
+            f"{len(found)} assemblies found for the poses that were left out ({names}); took the one "
             "with the highest centres of mass; give r= and phi= near another one to choose it"
         )
-    return chosen
+    return _unwind(system, t, chosen, open_angles)
+
+
+def _starts(system: System, open_angles: list[int]) -> np.ndarray:
+    """(n, nq) poses to start from: other angles where they were left out, else the drawn pose shaken."""
+    generator = np.random.default_rng(0)
+    n = STARTS if system.nb <= 50 else 3
+    if open_angles:
+        names = [system.body_names[k] for k in open_angles]
+        angles = generator.uniform(-np.pi, np.pi, (n, len(names)))
+        return np.array([drawn(system.model, dict(zip(names, row, strict=True)))[0] for row in angles])
+    shake = generator.normal(size=(n, system.nb, 3)) * 0.3 * np.array([system.length, system.length, 1.0])
+    return system.q_drawn + shake.reshape(n, -1)
+
+
+def _promising(system: System, projector: Projector, t: float, q: np.ndarray) -> np.ndarray:
+    """Small systems: the starts that come close to closing, all moved there at once by Levenberg-Marquardt steps.
+
+    dq = W^-1 J^T (J W^-1 J^T + mu)^-1 (-Phi), mu per start, lowered on success and raised on failure.
+    """
+    if system.nq > DENSE:
+        return q
+    scale, w, F = row_scale(system), projector.w, system.motion_values(t)
+    size = system.length + np.abs(system.q_drawn.reshape(-1, 3)[:, :2]).max(initial=0.0)
+
+    def evaluate(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        e = system.evaluate(t, q, np.zeros_like(q), F[:, None, :])
+        Phi = e.Phi * scale
+        return Phi, system.pattern.to_dense(e.Phi_q) * scale[:, None], np.abs(Phi).max(axis=1)
+
+    Phi, J, worst = evaluate(q)
+    mu = np.full(len(q), 1e-6)
+    for _ in range(SEARCH):
+        JW = J / w
+        A = JW @ np.swapaxes(J, -1, -2)
+        damping = mu * np.trace(A, axis1=-2, axis2=-1) / system.nc + 1e-300
+        A += damping[:, None, None] * np.eye(system.nc)
+        dq = -(np.swapaxes(JW, -1, -2) @ np.linalg.solve(A, Phi[..., None]))[..., 0]
+        leap = np.abs(dq[:, 2::3]).max(axis=1) / 0.5
+        trial = q + dq / np.maximum(1.0, leap)[:, None]
+        Phi_t, J_t, worst_t = evaluate(trial)
+        better = worst_t < worst
+        mu = np.clip(np.where(better, 0.1 * mu, 10.0 * mu), 1e-14, 1e3)
+        q, worst = np.where(better[:, None], trial, q), np.where(better, worst_t, worst)
+        Phi, J = np.where(better[:, None], Phi_t, Phi), np.where(better[:, None, None], J_t, J)
+        if (worst <= 1e-9 * size).all():
+            break
+    order = np.argsort(worst, kind="stable")
+    near = order[worst[order] <= 1e-6 * size]
+    return q[near if near.size else order[:3]]
+
+
+def _unwind(system: System, t: float, q: np.ndarray, open_angles: list[int]) -> np.ndarray:
+    """Angles that were left out: within half a turn of zero, where whole turns make no difference."""
+    q = q.copy()
+    before = opening(system, t, q)[1]
+    for k in open_angles:
+        phi = q[3 * k + 2]
+        q[3 * k + 2] = np.remainder(phi + np.pi, 2 * np.pi) - np.pi
+        if opening(system, t, q)[1] > before + 1e-9 * system.length:
+            q[3 * k + 2] = phi
+    return q
 
 
 def _is_rigid(system: System, t: float, q: np.ndarray) -> bool:
@@ -174,11 +229,11 @@ def _is_rigid(system: System, t: float, q: np.ndarray) -> bool:
     return bool(np.linalg.matrix_rank(J, tol=1e-8 * np.abs(J).max()) == system.nq)
 
 
-def _same(system: System, q1: np.ndarray, q2: np.ndarray) -> bool:
+def _same(system: System, q1: np.ndarray, q2: np.ndarray, tolerance: float = 1e-6) -> bool:
     """Equal poses up to whole turns."""
     d = (q1 - q2).reshape(-1, 3)
     d[:, 2] = system.length * np.remainder(d[:, 2] + np.pi, 2 * np.pi) - system.length * np.pi
-    return bool(np.abs(d).max() < 1e-6 * system.length)
+    return bool(np.abs(d).max() < tolerance * system.length)
 
 
 def _settle(system: System, projector: Projector, t: float, q: np.ndarray) -> np.ndarray:

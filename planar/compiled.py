@@ -200,7 +200,7 @@ def sweep(
                 converged = True
                 break
             before = change
-        if not converged:
+        if not converged or pivot[k] * pivot[k - 1] < 0.0:  # a change of sign: the caller looks closer
             return k
         for r in range(n):
             x[r] = nu[chosen[r]]

@@ -50,6 +50,7 @@ class Path:
         self.probe = np.cos(np.arange(system.nq))
         self.size_of_probe = float(np.linalg.norm(self.probe))
         self.healthy = 0.0  # largest soundness met so far
+        self.crossings: list[Node] = []  # change points that were passed
 
     def round_off(self, q: np.ndarray) -> float:
         """Correction in m that is no more than rounding."""
@@ -113,7 +114,7 @@ class Path:
             left = abs(target - nodes[-1].t)
             whole = h >= left
             found = self.step(nodes, target if whole else nodes[-1].t + direction * h)
-            if found is not None:
+            if found is not None and self._stays_on_branch(nodes[-1], found):
                 nodes.append(found)
                 leap_time = max(leap_time, self._leap_time(found, left))
                 h = min(1.5 * h, leap_time)
@@ -143,18 +144,38 @@ class Path:
                 continue
             first = next((n for n in reversed(before) if direction * (before[-1].t - n.t) >= size), None)
             found = first and self.step([first, before[-1]], last + direction * size)
-            if found:
+            if found and self._stays_on_branch(before[-1], found):
                 nodes[:] = [*before, found]
                 return True
         return False
+
+    def _stays_on_branch(self, low: Node, high: Node) -> bool:
+        """A change of sign of det Phi_q must come from a change point on the way, which is noted in `crossings`.
+
+        Bisection on the sign: at a change point the soundness goes to zero; otherwise the two states lie on different
+        branches of the linkage, and the step was too long.
+        """
+        if not low.sound * high.sound < 0.0:
+            return True
+        ends = [low, high]
+        for _ in range(40):
+            t = 0.5 * (low.t + high.t)
+            node = Node(t, *(x[0] for x in self.fill(ends, np.array([t]))))
+            if not node.sound:
+                break
+            low, high = (node, high) if node.sound * low.sound > 0.0 else (low, node)
+        if not abs(node.sound) <= 1e-6 * max(self.healthy, abs(ends[0].sound)):  # nan: Newton went elsewhere
+            return False
+        self.crossings.append(node)
+        return True
 
     # --- many times at once ------------------------------------------------------------------------------------------
 
     def fill(self, nodes: list[Node], t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(q, v, a, sound) at times t between the nodes: quintic Hermite prediction, then Newton on the whole batch.
 
-        sound (nt,): how far the Jacobian is from singular, with the sign of its determinant; 0 where it is singular and
-        the state is the interpolated one.
+        sound (nt,): how far the Jacobian is from singular, with the sign of its determinant; 0 where it is singular and nan
+        where Newton left the prediction: there the state is the interpolated one.
         """
         parts = [self._fill(nodes, part) for part in np.array_split(t, max(1, t.size * self.system.nq**2 // 4_000_000))]
         return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
@@ -164,7 +185,7 @@ class Path:
         F = self.system.motion_values(t)
         q, still = q0, np.zeros_like(q0)
         tolerance, before = self.round_off(q0), np.inf
-        singular = np.zeros(t.shape, bool)
+        singular, astray = np.zeros(t.shape, bool), np.zeros(t.shape, bool)
         for _ in range(ITERATIONS):
             e = self.system.evaluate(t, q, still, F)
             J = self.pattern.to_dense(e.Phi_q[..., self.entries])
@@ -176,7 +197,8 @@ class Path:
             # so near to singular that the solution has no digits left: what lies on both sides tells more
             singular |= np.abs(sound) < 1e-7 * max(self.healthy, np.abs(nodes[0].sound))
             dq = np.where(singular[:, None], 0.0, x[..., 0])
-            singular |= ~(np.abs((q + dq - q0) * self.unit).max(axis=1) <= 1e-3 * self.leap)
+            astray |= ~(np.abs((q + dq - q0) * self.unit).max(axis=1) <= 1e-3 * self.leap)
+            singular |= astray
             q = np.where(singular[:, None], q0, q + dq)
             change = np.abs(dq * self.unit)[~singular].max(initial=0.0)
             if is_settled(change, before, tolerance):
@@ -186,9 +208,10 @@ class Path:
         v[singular] = v0[singular]
         a = np.linalg.solve(J, self.system.evaluate(t, q, v, F).gamma[..., self.chosen, None])[..., 0]
         a[singular], sound[singular] = a0[singular], 0.0
+        sound[astray] = np.nan
         for k in np.flatnonzero(singular):
             self._polish(t[k], q[k], v[k], a[k])
-        self.healthy = max(self.healthy, np.abs(sound).max(initial=0.0))
+        self.healthy = max(self.healthy, np.nanmax(np.abs(sound), initial=0.0))
         return q, v, a, sound
 
     def _polish(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:

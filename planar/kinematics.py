@@ -9,7 +9,6 @@ of continuation and one NumPy batch for all samples between them; large ones ste
 from __future__ import annotations
 
 import warnings
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -130,6 +129,7 @@ class _Motion:
             self._walk(self.t.size)
         else:
             self._one_by_one()
+        self.events += [_event(self.system, "singular", node.t, node.q) for node in self.path.crossings]
         self._note_near_singular()
 
     # --- three ways ----------------------------------------------------------------------------------------------------
@@ -140,14 +140,10 @@ class _Motion:
         slots = dense_slots(self.system, packed, path.chosen)
         F = np.ascontiguousarray(np.moveaxis(self.system.motion_values(t), 0, 1))
         while self.done < t.size:
-            start = self.done
             self.done = backend.compiled().sweep(
                 *packed[:5], slots, path.chosen, self.system.nc, t, F, self.system.length, self._q, self._v, self._a,
-                self.sound, self.seam, start, path.round_off(self.q[0]), path.leap, STRAY,
+                self.sound, self.seam, self.done, path.round_off(self.q[0]), path.leap, STRAY,
             )  # fmt: skip
-            swept = self.sound[start : self.done]
-            for k in start + np.flatnonzero(swept[:-1] * swept[1:] < 0.0):
-                self._note_crossing(self._sample(k), self._sample(k + 1))
             if self.done < t.size:
                 k = self.done
                 if not self._walk(k + 1):
@@ -166,9 +162,6 @@ class _Motion:
             part = slice(self.done, self.done + inside[-1] + 1)
             self.q[part], self.v[part], self.a[part], self.sound[part] = self.path.fill(nodes, t[part])
             self.done = part.stop
-        for low, high in pairwise(nodes):
-            if low.sound * high.sound < 0.0:
-                self._note_crossing(low, high)
         if not reached:
             self._stop(nodes[-1])
         return reached
@@ -194,20 +187,9 @@ class _Motion:
         self.message = str(event)
         self.events.append(event)
 
-    def _note_crossing(self, low: Node, high: Node) -> None:
-        """The change point between two neighbouring states, by bisection on the sign of det Phi_q."""
-        ends = [low, high]
-        for _ in range(40):
-            t = 0.5 * (low.t + high.t)
-            node = Node(t, *(x[0] for x in self.path.fill(ends, np.array([t]))))
-            if node.sound == 0.0:
-                break
-            low, high = (node, high) if node.sound * low.sound > 0.0 else (low, node)
-        self.events.append(_event(self.system, "singular", node.t, node.q))
-
     def _note_near_singular(self) -> None:
         """Local minima of the soundness that are small, apart from the change points already noted."""
-        size = np.abs(self.sound[: self.done])
+        size = np.abs(np.nan_to_num(self.sound[: self.done]))
         known = np.array([e.t for e in self.events])
         spacing = np.abs(np.diff(self.t)).max(initial=0.0)
         around = np.concatenate([[np.inf], size, [np.inf]])
