@@ -138,9 +138,7 @@ def reaction(result: Result, joint: Any, on: Any = None, *, frame: Any = None, a
     couple[np.abs(couple) <= 1e-13 * sum(map(np.abs, terms))] = 0.0  # a pin carries none: rounding of what cancels
     force, name = in_frame(result, W[:, :2], frame)
     rows = system_rows(result, constraint)
-    labels = _labels(
-        result, constraint, body, np.isclose(couple, 0.0, atol=1e-12 * (1 + np.abs(W).max(initial=0))).all()
-    )
+    labels = _labels(result, constraint, np.isclose(couple, 0.0, atol=1e-12 * (1 + np.abs(W).max(initial=0))).all())
     unique = all(label == "unique" for label in labels.values())
     return Reaction(constraint.name, body.name, name, result.t, force, couple, point, unique, labels, rows)
 
