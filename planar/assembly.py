@@ -13,8 +13,8 @@ import numpy as np
 from planar.errors import AssemblyError
 from planar.model import Model
 from planar.placement import drawn
-from planar.projection import Projector, weights
-from planar.system import System, compile
+from planar.projection import Projector, row_scale, weights
+from planar.system import Constraints, System, compile
 
 ITERATIONS = 60
 STARTS = 24  # angles tried for bodies that were drawn without a pose
@@ -63,13 +63,7 @@ def assemble(model: Model | System, t: float = 0.0) -> Assembly:
     q = _settle(system, projector, t, q)
     e = system.constraints(t, q)
     v = Projector(system, weights(system, drawn=False)).step(e.Phi_q, e.nu, toward=system.v_drawn)
-    slip = float(np.abs(system.pattern.multiply(e.Phi_q, v) - e.nu).max(initial=0.0))
-    if slip > 1e-8 * (1.0 + float(np.abs(e.nu).max(initial=0.0))):
-        row = int(np.argmax(np.abs(system.pattern.multiply(e.Phi_q, v) - e.nu)))
-        raise AssemblyError(
-            f"no velocity satisfies {system.row_names[row]!r} at t = {t:g} s (it slips by {slip:.1e}): the mechanism is in "
-            "a limit position for its drivers, or two drivers contradict each other; start at another time or drop a driver"
-        )
+    _check_velocities(system, t, v, e)
     change = np.abs(v - system.v_drawn).max(initial=0.0)
     if np.any(system.v_drawn) and change > 1e-9 * (1 + np.abs(v).max()):
         notes.append(f"velocities changed by up to {change:.3g} to fit the constraints")
@@ -77,16 +71,20 @@ def assemble(model: Model | System, t: float = 0.0) -> Assembly:
     return Assembly(system, float(t), q, v, opening(system, t, q)[1], _moved(system, q), notes)
 
 
+def _check_velocities(system: System, t: float, v: np.ndarray, e: Constraints) -> None:
+    scale = row_scale(system)
+    slip = np.abs(system.pattern.multiply(e.Phi_q, v) - e.nu) * scale
+    fast = np.abs(v.reshape(-1, 3) * (1.0, 1.0, system.length)).max(initial=0.0)
+    if slip.max(initial=0.0) > 1e-8 * max(fast, np.abs(e.nu * scale).max(initial=0.0)):
+        row = int(np.argmax(slip))
+        raise AssemblyError(
+            f"no velocity satisfies {system.row_names[row]!r} at t = {t:g} s (it slips by {slip[row]:.1e} m/s): the mechanism "
+            "is in a limit position for its drivers, or two drivers contradict each other; start at another time or drop a "
+            "driver"
+        )
+
+
 # --- positions -----------------------------------------------------------------------------------------------------
-
-
-def row_scale(system: System) -> np.ndarray:
-    """Factors (nc,) that turn every row into metres: rows in radians are multiplied by the typical length."""
-    scale = np.ones(system.nc)
-    for batch in system.batches:
-        if batch.primitive.name in ("angles", "parallel"):
-            scale[batch.rows] = system.length
-    return scale
 
 
 def opening(system: System, t: float, q: np.ndarray) -> tuple[int, float]:

@@ -285,6 +285,10 @@ def _finite(value: Any) -> bool:
 
 
 _NUMBERS: dict[str, Callable] = {
-    **dict.fromkeys(("mass", "inertia", "phi", "omega"), as_number),
-    **dict.fromkeys(("r", "v"), as_vector),
+    "mass": as_number,
+    "inertia": as_number,
+    "r": as_vector,
+    "phi": as_number,
+    "v": as_vector,
+    "omega": as_number,
 }

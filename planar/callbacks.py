@@ -96,10 +96,11 @@ class Callback:
 
     def _checked(self, t: Any, values: list, lead: tuple[int, ...]) -> np.ndarray:
         out = []
-        for x in map(np.asarray, values):
+        for value in values:
+            x = np.asarray(value)
             if x.dtype.kind not in "biufc" or (x.size != 1 and x.shape != lead):
                 raise ModelError(
-                    f"{self.label}: its function returned {_shown(x[()])}; return one number for each state"
+                    f"{self.label}: its function returned {_shown(value)}; return one number for each state"
                 )
             bad = ~np.isfinite(x)
             if bad.any():

@@ -117,7 +117,7 @@ class Model:
 
     def without(self, *items: Any) -> Model:
         """A copy without these (objects or names); with a body goes everything that is attached to it."""
-        names = {item if isinstance(item, str) else getattr(item, "name", item) for item in items}
+        names = [item if isinstance(item, str) else getattr(item, "name", item) for item in items]
         for name in names:
             if self[name] is self.ground:
                 raise ModelError("ground cannot be left out; every model has one", self._title)

@@ -26,11 +26,22 @@ def weights(system: System, drawn: bool = True) -> np.ndarray:
     return w.reshape(-1) * np.where(system.known | (not drawn), 1.0, 1e-4)
 
 
+def row_scale(system: System) -> np.ndarray:
+    """Factors (nc,) that turn every row into metres: rows in radians are multiplied by the typical length."""
+    scale = np.ones(system.nc)
+    for batch in system.batches:
+        if batch.primitive.name in ("angles", "parallel"):
+            scale[batch.rows] = system.length
+    return scale
+
+
 class Projector:
-    """Solves the problem above for one system and one set of weights; the pattern is analysed once."""
+    """Solves the problem above for one system (or some rows of it) and one set of weights; the pattern is analysed once."""
 
     def __init__(self, system: System, w: np.ndarray):
         self.pattern, self.w = system.pattern, w
+        whole = getattr(system, "system", system)  # `planar.mobility.Rows`
+        self.rows = row_scale(whole)[getattr(system, "index", slice(None))]
         self.dense = system.nc <= DENSE
         self.solver = None if self.dense or not system.nc else kkt_solver(self.pattern, w)
 
@@ -47,9 +58,10 @@ class Projector:
             return self._dense(Phi_q, b, toward)
 
     def _dense(self, Phi_q: np.ndarray, b: np.ndarray, toward: np.ndarray | None) -> np.ndarray:
+        """All rows in metres and all columns in the measure: what is small is small in any size of mechanism."""
         scale = 1.0 / np.sqrt(self.w)
         J = self.pattern.to_dense(Phi_q)
         if toward is not None:
             b = b - J @ toward
-        dq = scale * np.linalg.lstsq(J * scale, b, rcond=RCOND)[0]
+        dq = scale * np.linalg.lstsq(self.rows[:, None] * J * scale, self.rows * b, rcond=RCOND)[0]
         return dq if toward is None else dq + toward
