@@ -197,11 +197,15 @@ def _pose(model: Model | System, t: float) -> tuple[System, np.ndarray, list[str
         found = assemble(system, t)
         return found.system, found.q, list(found.notes)
     except AssemblyError as error:
+        q, closed = close(system, Projector(system, weights(system)), t, system.q_drawn)
+        if closed:  # then it was the velocities
+            return (
+                system,
+                q,
+                [f"no velocity satisfies all {'drivers' if system.driven.any() else 'joints'} at t = {t:g} s"],
+            )
         if not system.driven.any():
             raise
-        q, closed = close(system, Projector(system, weights(system)), t, system.q_drawn)
-        if closed:
-            return system, q, [f"no velocity satisfies all drivers at t = {t:g} s"]
         try:
             released = assemble(system.model.without(*system.model.drivers), t)
         except (AssemblyError, ModelError):  # a massless body may be held by its driver alone
