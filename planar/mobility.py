@@ -89,14 +89,15 @@ def unique_rows(system: System, Phi_q: np.ndarray) -> np.ndarray:
     a row is unique where all of these are zero, to TOL.  The label belongs to the *component* that the row stands for:
     the x and y rows of a revolute are the global components of its force.  Where the indeterminate part has an oblique
     direction both are indeterminate although the component across it is not (`Diagnosis.directions` has it).
-    Phi_q: (..., nnz), the data of `System.constraints`; leading axes only for systems of up to 600 coordinates.
+    Phi_q: (..., nnz), the data of `System.constraints`; small systems take all poses in one batch.
     """
     if not system.nc:
         return np.ones((*Phi_q.shape[:-1], 0), bool)
     if system.nq > DENSE or system.nc > DENSE:
-        unique = np.ones(system.nc, bool)
-        for _, rows in _relations(system, Phi_q, np.arange(system.nc)):
-            unique[rows] = False
+        unique = np.ones((*Phi_q.shape[:-1], system.nc), bool)
+        for pose in np.ndindex(Phi_q.shape[:-1]):
+            for _, rows in _relations(system, Phi_q[pose], np.arange(system.nc)):
+                unique[(*pose, rows)] = False
         return unique
     J = scaled_jacobian(system, Phi_q)
     length = np.linalg.norm(J, axis=-1, keepdims=True)

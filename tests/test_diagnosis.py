@@ -513,6 +513,13 @@ def test_over_driven():
     assert explain_underdriven(s, 0.0, d.q) == ""
 
 
+def test_velocities_drawn_on_a_structure_vanish():
+    m = door(((0, 0), (0, 1)))
+    m["door"].v, m["door"].omega = (1.0, 2.0), 3.0
+    assert np.abs(m.assemble().v).max() < 1e-12  # round-off of the drawn ones
+    assert not any("no velocity" in note for note in m.diagnose().notes)
+
+
 def test_driver_on_a_structure():
     m = driven(door(((0, 0), (0, 1))), "door")
     d = m.diagnose()
@@ -603,7 +610,7 @@ def test_smallest_singular_value_of_large_systems(monkeypatch):
     assert smallest_singular_value(s, s.constraints(0.0, s.q_drawn).Phi_q)[0] < 1e-12
 
 
-def test_uniqueness_of_many_poses_at_once():
+def test_uniqueness_of_many_poses_at_once(monkeypatch):
     """Folded at angle 0 only: the batch gives what the single poses give."""
     s = pl.compile(folded_four_bar())
     poses = [pl.compile(folded_four_bar(a)).q_drawn for a in (0.0, 0.4, 1.0)]
@@ -612,11 +619,13 @@ def test_uniqueness_of_many_poses_at_once():
     assert batch.shape == (3, 8)
     assert batch.sum(axis=1).tolist() == [4, 8, 8]
     assert all(np.array_equal(unique_rows(s, row), b) for row, b in zip(data, batch, strict=True))
+    monkeypatch.setattr("planar.mobility.DENSE", 0)
+    assert np.array_equal(unique_rows(s, data), batch)
 
 
-def test_long_chain():
-    """3 n coordinates, 2 n rows; then the end pinned as well: the straight chain is at the end of its reach."""
-    n = 1000
+@pytest.mark.parametrize("n", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_long_chain(n):
+    """3 n coordinates, 2 n rows."""
     d = open_chain(n).diagnose()
     assert (d.dof, d.gruebler, d.rank) == (n, n, 2 * n)
     assert len(d.moving) == n and d.free_motions == [] and "too many to list" in str(d)
