@@ -8,8 +8,9 @@ slightly different lengths would have it.
 
 Limits.  One neighbouring pose decides, 0.05 typical lengths away: where motions branch, the one with the fewest dependent
 rows among the directions tried (a random one, all bodies up, right, turning, and eight more in systems of up to 50
-bodies).  A redundancy that ends farther away is called permanent.  Rows count as dependent below 1e-6 of their length, so
-a parallelogram whose lengths were typed with six digits is on the border: give lengths that agree to round-off.
+bodies).  A redundancy that ends farther away is called permanent.  Rows count as dependent below 1e-6 of their length.
+Geometry is taken at its word: a third crank 1e-7 longer than the others makes a parallelogram a structure, and so it is
+called; give lengths that agree to round-off.
 """
 
 from __future__ import annotations
