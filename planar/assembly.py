@@ -20,6 +20,7 @@ ITERATIONS = 60
 STARTS = 24  # angles tried for bodies that were drawn without a pose
 SEARCH = 40  # steps of the search from these
 DENSE = 150  # coordinates up to which the starts are searched as one batch
+SETTLE = 60  # steps along the constraints to the closest point
 CLOSED = 1e-10  # open joints below this part of the mechanism's size count as closed; iteration goes on to round-off
 
 
@@ -100,17 +101,17 @@ def opening(system: System, t: float, q: np.ndarray) -> tuple[int, float]:
 def close(system: System, projector: Projector, t: float, q: np.ndarray) -> tuple[np.ndarray, bool]:
     """Damped Gauss-Newton from q on Phi(q, t) = 0: (q, closed).  Goes on to round-off while it gains."""
     scale = row_scale(system)
-    size = system.length + np.abs(q.reshape(-1, 3)[:, :2]).max(initial=0.0)
     F = system.motion_values(t)
     still = np.zeros_like(q)
 
     def evaluate(q: np.ndarray):
         e = system.evaluate(t, q, still, F)
-        return e, float(np.abs(e.Phi * scale).max(initial=0.0))
+        size = system.length + np.abs(q.reshape(-1, 3)[:, :2]).max(initial=0.0)
+        return e, float(np.abs(e.Phi * scale).max(initial=0.0)), size
 
-    e, worst = evaluate(q)
+    e, worst, size = evaluate(q)
     for _ in range(ITERATIONS):
-        if worst <= 4e-16 * size:
+        if worst <= 4e-16 * size or not (np.isfinite(worst) and np.isfinite(e.Phi_q).all()):
             break
         dq = projector.step(e.Phi_q, -e.Phi)
         # no coordinate leaps: half a radian, or a few lengths
@@ -118,12 +119,12 @@ def close(system: System, projector: Projector, t: float, q: np.ndarray) -> tupl
         dq = dq / max(1.0, leap)
         for halving in range(12):
             trial = q + dq * 0.5**halving
-            e_trial, worst_trial = evaluate(trial)
+            e_trial, worst_trial, size_trial = evaluate(trial)
             if np.isfinite(worst_trial) and (worst_trial < worst * (1 - 0.1 * 0.5**halving) or worst_trial == 0.0):
                 break
         else:
             break
-        q, e, worst = trial, e_trial, worst_trial
+        q, e, worst, size = trial, e_trial, worst_trial, size_trial
     return q, worst <= CLOSED * size
 
 
@@ -242,18 +243,27 @@ def _settle(system: System, projector: Projector, t: float, q: np.ndarray) -> np
     def away(q: np.ndarray) -> float:
         return float((w * (q - q0) ** 2).sum())
 
-    distance = away(q)
-    for _ in range(30):
+    distance, before, factor = away(q), None, 1.0
+    for _ in range(SETTLE):
         if distance <= 1e-24 * w.max() * system.length**2:
             break
         e = system.constraints(t, q)
         dq = projector.step(e.Phi_q, -e.Phi, toward=q0 - q)
-        if np.sqrt((w * dq**2).sum()) <= 1e-9 * np.sqrt(distance):
+        left = np.sqrt((w * dq**2).sum() / distance)
+        if left <= 1e-10:
             break
-        trial, closed = close(system, projector, t, q + dq)
-        if not closed or away(trial) >= distance * (1 - 1e-12):
+        if before is not None:  # Barzilai and Borwein: the curvature of the constraints, from the last two steps
+            dx, change = q - before[0], before[1] - dq
+            bend = (w * dx * change).sum()
+            factor = float(np.clip((w * dx * dx).sum() / bend, 0.01, 100.0)) if bend > 0 else 1.0
+        for halving in range(12):
+            trial, closed = close(system, projector, t, q + factor * 0.5**halving * dq)
+            # close to the goal the gain is below round-off: then do not lose
+            if closed and away(trial) < distance * (1 - 1e-13 if left > 1e-6 else 1 + 1e-13):
+                break
+        else:
             break
-        q, distance = trial, away(trial)
+        before, q, distance = (q, dq), trial, away(trial)
     return q
 
 
@@ -292,15 +302,27 @@ def _note_other_side(system: System, w: np.ndarray, t: float, q: np.ndarray, not
 
 def _open_error(system: System, t: float, q: np.ndarray) -> AssemblyError:
     row, gap = opening(system, t, q)
-    name = system.row_names[row].rsplit(".", 1)[0]
-    element = system.model[name]
-    angular = row_scale(system)[row] != 1.0
-    size = f"{np.degrees(gap / system.length):.3g} deg" if angular else f"{gap:.2e} m"
+    element = next(
+        c for c in system.model.constraints if system.rows_of[c.name].start <= row < system.rows_of[c.name].stop
+    )
+    name, scale = element.name, row_scale(system)
+    if not np.isfinite(gap):
+        state = f"has no finite value (row {system.row_names[row]!r}) in the drawn pose"
+    elif scale[row] != 1.0:
+        state = f"is open by {np.degrees(gap / system.length):.3g} deg after {ITERATIONS} iterations"
+    else:
+        rows = np.arange(system.nc)[system.rows_of[name]]
+        gap = float(np.linalg.norm(system.constraints(t, q).Phi[rows[scale[rows] == 1.0]]))
+        state = f"is open by {gap:.2e} m after {ITERATIONS} iterations"
     others = [b.name for b in element.bodies if not b.is_ground]
     text = (
-        f"{element.word} {name!r} ({type(element).__name__}) is open by {size} after {ITERATIONS} iterations at "
-        f"t = {t:g} s; move {' or '.join(map(repr, others))} nearer to its place, or check the points and lengths around {name!r}"
+        f"{element.word} {name!r} ({type(element).__name__}) {state} at t = {t:g} s; move "
+        f"{' or '.join(map(repr, others))} nearer to its place, or check the points and lengths around {name!r}"
     )
     if element.word == "driver":
         text += "; the driver may ask for a position that the linkage cannot reach"
+    driven, free = int(system.driven.sum()), system.nq - int((~system.driven).sum())
+    if driven > free:
+        names = ", ".join(repr(d.name) for d in system.model.drivers)
+        text += f"; {names} drive {driven} motions of a mechanism with {max(free, 0)} by count: they may contradict each other"
     return AssemblyError(text)

@@ -85,7 +85,7 @@ def _check_closed(result: Result) -> None:
     if not gap.size or gap.max() <= 1e-8 * system.length:
         return
     k, row = np.unravel_index(int(np.argmax(gap)), gap.shape)
-    name = np.array(system.row_names)[~system.driven][row]
+    name = system.row_names[np.flatnonzero(~system.driven)[row]]
     raise AssemblyError(
         f"pose {k}: {name!r} is open by {gap[k, row]:.2e} m; give poses in which the joints are closed, "
         "such as those of pl.kinematics or m.assemble()"
