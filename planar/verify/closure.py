@@ -139,12 +139,18 @@ class Shares:
             if row.owner in drivers:
                 self.effort[row.owner] = np.append(self.effort.get(row.owner, ()), value)
             else:
-                _, force, couple, where = row.pushes[0]
+                _, force, couple, where = _on_second(row.pushes)
                 self.joint(row.owner, value * force, value * couple, where)
         return self
 
     def answer(self, formulation: str, acceleration: np.ndarray, unknowns: int, condition: float) -> Answer:
         return Answer(formulation, acceleration, self.force, self.couple, self.point, self.effort, unknowns, condition)
+
+
+def _on_second(pushes: tuple[Push, ...]) -> Push:
+    """What the second body gets; ground as such gets what balances the others, also from a gear, which does not."""
+    body, force, _, where = pushes[0]
+    return (body, force, -sum(c for _, _, c, _ in pushes[1:]), where) if body.is_ground else pushes[0]
 
 
 def unknown_constraint(model: Model) -> str | None:
@@ -194,7 +200,7 @@ def _driven(e: Constraint, constant: float | None) -> Iterator[_Part]:
             yield _coordinate(None, e.body.point(0, 0), X if e.coordinate == "x" else Y, constant, e.motion)
 
 
-# --- quantities; each pushes its second body up and the first one down, at one and the same place ---------------------
+# --- quantities; each pushes its second body up and the first one down -----------------------------------------------
 
 
 def _coordinate(i: Point | None, j: Point, axis: np.ndarray, constant: float | None = 0.0, motion: Any = None) -> _Part:
@@ -204,7 +210,8 @@ def _coordinate(i: Point | None, j: Point, axis: np.ndarray, constant: float | N
         return (kin.point(j) - kin.point(i) if i else kin.point(j)).along(axis)
 
     def pushes(kin: Kinematics) -> tuple[Push, ...]:
-        return _pair(i.body if i else None, j.body, axis, 0.0, kin.point(j).x)
+        own = (j.body, axis, 0.0, kin.point(j).x)
+        return (own, (i.body, -axis, 0.0, kin.point(i).x)) if i else (own,)
 
     return _Part(quantity, pushes, constant, motion)
 
@@ -262,9 +269,8 @@ def _turn(factors: dict[Body, float], constant: float | None, motion: Any = None
     return _Part(quantity, lambda kin: tuple((b, NONE, c, NONE) for b, c in factors.items()), constant, motion)
 
 
-def _pair(i: Body | None, j: Body, force: np.ndarray, couple: float, where: np.ndarray) -> tuple[Push, ...]:
-    own = (j, force, couple, where)
-    return (own,) if i is None else (own, (i, -force, -couple, where))
+def _pair(i: Body, j: Body, force: np.ndarray, couple: float, where: np.ndarray) -> tuple[Push, ...]:
+    return (j, force, couple, where), (i, -force, -couple, where)
 
 
 # --- rigid bodies as they are: for the drawn pose, and to see how far a state is from closed ------------------------------

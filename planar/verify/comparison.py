@@ -176,11 +176,11 @@ class _Main:
         """Largest acceleration and force of the motion; weight and loads count where everything is at rest."""
         L, model = self.length, self.model
         spin = max(float(np.abs(now.velocities[:, 2]).max()) for now in states)
-        linear, angular = np.abs(self.a[..., :2]).max(), np.abs(self.a[..., 2]).max()
+        linear, angular = np.nanmax(np.abs(self.a[..., :2])), np.nanmax(np.abs(self.a[..., 2]))
         self.acceleration = max(linear, L * angular, L * spin**2, float(np.abs(model.gravity).max()))
         loads = np.array([applied(now) for now in states])
         inertial = max(max(b.mass, b.inertia / L**2) for b in model.bodies) * self.acceleration
-        pins = [float(np.abs(F).max()) for F, *_ in self.reactions.values()]
+        pins = [float(np.nanmax(np.abs(F))) for F, *_ in self.reactions.values()]
         self.force = max(inertial, np.abs(loads[..., :2]).max(), np.abs(loads[..., 2]).max() / L, *pins, 0.0)
 
     def differences(self, k: int, answer: Answer) -> Iterator[tuple[str, float, str]]:
