@@ -11,6 +11,7 @@ import planar as pl
 from planar import laws, primitives, reactions
 from planar.verify import Verification, verify
 from tests.mechanisms import TEXTBOOK, chain, four_bar, parallelogram, random_mechanism, slider_crank
+from tests.test_verify_formulations import MODELS
 
 T = np.linspace(0, 1, 41)
 
@@ -41,6 +42,23 @@ def test_many_random_mechanisms_agree(seed):
     for driven in (False, True):
         found = verify(random_mechanism(seed, driven=driven, massless=seed % 3 == 0), [0.0, 0.02])
         assert found.ok, str(found)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_joint_driver_and_force_agrees(name):
+    found = verify(MODELS[name](), [0.05, 0.1])
+    assert found.ok, str(found)
+    assert found.worst < 1e-11
+
+
+def test_long_chain_of_joint_coordinates_is_allowed_its_condition():
+    """M of 60 relative angles has a condition near 1e8; point coordinates stay well conditioned."""
+    m = chain(60, angle=0.3)
+    m["link1"].omega = 1.0
+    found = verify(m, 0.0)
+    assert found.ok, str(found)
+    allowed = {c.formulation: c.allowed for c in found.checks}
+    assert allowed["points"] == 1e-9 and 1e-9 < allowed["generalized"] < 1e-6
 
 
 def test_package_is_called_like_a_function():
@@ -195,6 +213,41 @@ def test_at_rest_nothing_is_noise():
     m = four_bar(speed=None, gravity=(0.0, 0.0))
     found = verify(m, 0.0)
     assert found.ok and found.worst < 1e-11
+
+
+def post() -> pl.Model:
+    m = pl.Model("post", gravity=(0.0, -9.81))
+    b = m.add(pl.Body("post", 2.0, 0.1, r=(1.0, 2.0), phi=0.0))
+    m.add(pl.Weld("foot", m.ground.point(0.5, 1.0), b.point(-0.5, -1.0)))
+    return m
+
+
+def stone() -> pl.Model:
+    m = pl.Model("stone", gravity=(0.0, -9.81))
+    m.add(pl.Body("stone", 2.0, 0.1, r=(1.0, 2.0), phi=0.3, omega=3.0))
+    return m
+
+
+def wheel() -> pl.Model:
+    m = pl.Model("wheel", gravity=(0.0, -9.81))
+    b = m.add(pl.Body("wheel", 2.0, 0.1, r=(0.0, 0.0), phi=0.3, omega=3.0))
+    m.add(pl.Revolute("hub", m.ground.point(0, 0), b.point(0, 0)))
+    m.add(pl.Torque("torque", b, 2.0))
+    return m
+
+
+def weightless_coupler(**kw) -> pl.Model:
+    m = four_bar(**kw)
+    m["coupler"].mass = m["coupler"].inertia = 0.0
+    return m
+
+
+@pytest.mark.parametrize("build", [post, stone, wheel, weightless_coupler, lambda: weightless_coupler(speed=None)])
+def test_border_cases_agree(build):
+    """Nothing moves; nothing is held; a pin at the centre of mass; a body without mass."""
+    found = verify(build(), [0.0, 0.1])
+    assert found.ok, str(found)
+    assert found.worst < 1e-12
 
 
 def test_times_must_grow():

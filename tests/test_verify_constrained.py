@@ -114,7 +114,7 @@ def test_gyroscope_keeps_its_energy():
     run = solve_ivp(rate, (0, 2), start, rtol=1e-9, atol=1e-11)
     energy = [system.energy(y[:3], y[3:]) for y in run.y.T]
     assert np.ptp(energy) < 1e-7 * G * 2  # integration tolerance over the height of the fall
-    assert run.y[0, -1] != 0.0  # it precesses
+    assert np.abs(run.y[0]).max() > 0.05  # it precesses
 
 
 def elbow(l1, l2, m1, m2):

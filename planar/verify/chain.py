@@ -108,7 +108,8 @@ class Chain:
 
     def motion(self, q: Any, qd: Any, qdd: Any) -> list[LinkMotion]:
         """Kinematics from the base to the tips (4), (5); q, qd (n,), qdd (n,) or affine (n, m)."""
-        qdd = np.asarray(qdd, float).reshape(self.n, -1)
+        qdd = np.asarray(qdd, float)
+        qdd = qdd[:, None] if qdd.ndim == 1 else qdd
         m = qdd.shape[1]
         base = LinkMotion(
             np.eye(3), np.zeros(3), np.eye(3), np.zeros(3), *np.zeros((2, 3)), np.zeros((3, m)), np.zeros((3, m))

@@ -29,7 +29,7 @@ class Explicit:
     H        constraint-space mass matrix (Phi M^-1 Phi^T)^-1 (5.90)
     Phi_bar  mass-weighted right inverse of Phi (5.91)
     Theta    1 - Phi_bar Phi, the mass-weighted projector onto the null space of Phi (5.95)
-    condition  of Phi in the metric of M
+    condition  the larger one of M and of Phi in the metric of M
     """
 
     qdd: np.ndarray
@@ -48,8 +48,8 @@ def explicit_solution(M: Any, rest: Any, Phi: Any, rhs: Any) -> Explicit:
     H = U S^-2 U^T and Phi_bar = L^-T V S^-1 U^T: no square of a condition number, and where constraints depend on each
     other the smallest lam.
     """
-    M, Phi = np.asarray(M, float), np.asarray(Phi, float).reshape(-1, len(M))
-    rest, rhs = np.asarray(rest, float), np.asarray(rhs, float)
+    M, rest, rhs = (np.asarray(x, float) for x in (M, rest, rhs))
+    Phi = np.asarray(Phi, float).reshape(len(rhs), len(M))
     L = np.linalg.cholesky(M)
     Linv = np.linalg.inv(L)
     U, S, Vt = np.linalg.svd(Phi @ Linv.T, full_matrices=False)
@@ -60,7 +60,8 @@ def explicit_solution(M: Any, rest: Any, Phi: Any, rhs: Any) -> Explicit:
     Theta = np.eye(len(M)) - Phi_bar @ Phi
     qdd = Phi_bar @ rhs + Theta @ (Linv.T @ (Linv @ rest))
     lam = -Phi_bar.T @ rest + H @ rhs
-    return Explicit(qdd, lam, H, Phi_bar, Theta, float(S[0] / S[-1]) if len(S) else 1.0)
+    condition = max(scaled_condition(M), S[0] / S[-1] if len(S) else 1.0)
+    return Explicit(qdd, lam, H, Phi_bar, Theta, float(condition))
 
 
 def kinematic_projector(Phi: Any) -> np.ndarray:
@@ -97,18 +98,19 @@ def elimination(M: Any, b: Any, g: Any, tau: Any, Phi: Any, rhs: Any) -> Elimina
     M may be singular as long as W^T M W is not (massless links).  W is carried along the motion with W^T W' = 0, so
     that W' qd_p = Phi^+ rhs; the multipliers follow from Phi^T lam = M qdd + b + g - tau.
     """
-    M, b, g, tau = (np.asarray(x, float) for x in (M, b, g, tau))
-    Phi = np.asarray(Phi, float).reshape(-1, len(M))
+    M, b, g, tau, rhs = (np.asarray(x, float) for x in (M, b, g, tau, rhs))
+    Phi = np.asarray(Phi, float).reshape(len(rhs), len(M))
     W, Phi_plus = null_space(Phi)
-    condition = np.linalg.norm(Phi, 2) * np.linalg.norm(Phi_plus, 2) if Phi.size else 1.0
-    bent = Phi_plus @ np.asarray(rhs, float)  # W' qd_p
+    bent = Phi_plus @ rhs  # W' qd_p
     M_p = W.T @ M @ W  # (5.303)
     b_p = W.T @ b + W.T @ M @ bent  # (5.304)
     g_p = W.T @ g  # (5.305)
     tau_p = W.T @ tau  # (5.306)
     qdd = W @ np.linalg.solve(M_p, tau_p - b_p - g_p) + bent
     lam = Phi_plus.T @ (M @ qdd + b + g - tau)
-    return Eliminated(qdd, lam, W, M_p, b_p, g_p, tau_p, float(condition))
+    condition = np.linalg.norm(Phi, 2) * np.linalg.norm(Phi_plus, 2) if Phi.size else 1.0
+    condition = float(max(condition, scaled_condition(M_p)))
+    return Eliminated(qdd, lam, W, M_p, b_p, g_p, tau_p, condition)
 
 
 class GeneralizedSystem:
@@ -229,6 +231,14 @@ class GeneralizedSystem:
         rhs = -self.jacobian_rate(q, qd) - alpha * Phi @ qd
         lam = explicit_solution(M, pd - (dM @ qd) @ qd, Phi, rhs).lam
         return qd, pd + Phi.T @ lam, lam  # (5.283)
+
+
+def scaled_condition(M: np.ndarray) -> float:
+    """Condition number of a mass matrix with ones on its diagonal, so that units do not count; inf if it is singular."""
+    d = np.sqrt(np.diag(M))
+    if not d.size:
+        return 1.0
+    return float(np.linalg.cond(M / np.outer(d, d))) if np.all(d > 0) else np.inf
 
 
 def gradient(f: Callable, q: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from planar.bodies import Axis, Body, Point
 from planar.joints import Revolute, Translational, Weld
 from planar.model import Model
 from planar.verify.closure import Moving, Shares, as_drawn, rows, unknown_constraint
-from planar.verify.constrained import GeneralizedSystem, elimination, explicit_solution
+from planar.verify.constrained import GeneralizedSystem, elimination, explicit_solution, scaled_condition
 from planar.verify.loads import applied, unknown_force
 from planar.verify.snapshot import Answer, R, Snapshot, rotation, snapshot
 from planar.verify.topology import Branch, spanning_tree
@@ -45,7 +45,7 @@ def solve(model: Model, t: float, poses: Any, velocities: Any) -> Answer:
 
     f = tree.free
     Mf = M[np.ix_(f, f)]
-    if np.linalg.cond(Mf) < 1e12:
+    if scaled_condition(Mf) < 1e12:
         found = explicit_solution(Mf, (Q - b - g)[f], Phi[:, f], rhs)
     else:  # massless links: M is singular, W^T M W is not
         found = elimination(Mf, b[f], g[f], Q[f], Phi[:, f], rhs)

@@ -49,7 +49,7 @@ def _parts(force: Any, now: Snapshot):
     elif isinstance(force, Spring):
         (ri, vi), (rj, vj) = now.place(force.point_i), now.place(force.point_j)
         l = np.linalg.norm(rj - ri)
-        u = (rj - ri) / l
+        u = (rj - ri) / l if l > 0 else np.zeros(2)  # without length there is no direction to pull in
         free = _drawn_length(force) if force.length is None else force.length
         tension = force.stiffness * (l - free) + force.damping * (u @ (vj - vi)) + magnitude(force.force, t, view)
         yield _at(force.point_i, tension * u, now)

@@ -102,6 +102,8 @@ def _table(model: Model, values: Any, what: str) -> np.ndarray:
 
 def solve_square(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
     """(x, condition) of A x = b, equations and unknowns scaled; the smallest x where redundant constraints leave it open."""
+    if not A.size:
+        return np.zeros(0), 1.0
     tiny = np.finfo(float).tiny
     rows = 1.0 / np.maximum(np.abs(A).max(axis=1, initial=0.0), tiny)
     columns = 1.0 / np.maximum(np.abs(A * rows[:, None]).max(axis=0, initial=0.0), tiny)
