@@ -216,6 +216,18 @@ class Model:
             f"{len(self.drivers)} drivers, {len(self.forces)} forces>"
         )
 
+    def _repr_svg_(self) -> str | None:
+        """The picture that a notebook shows of a small mechanism."""
+        from planar.plot.mechanism import picture
+
+        return picture(self, "svg")
+
+    def _repr_png_(self) -> bytes | None:
+        """The same for a large one."""
+        from planar.plot.mechanism import picture
+
+        return picture(self, "png")
+
 
 def _loose_problems(body: Body) -> Iterator[str]:
     """A body that no constraint touches needs mass and inertia for its equations of motion."""

@@ -96,6 +96,18 @@ class Result(State):
         label = f", indeterminate: {', '.join(shared)}" if shared else ""
         return f"<{self.analysis} of {self.system.model.name!r}: {span}{label}{state}>"
 
+    def _repr_svg_(self) -> str | None:
+        """The picture that a notebook shows: the first sample of a small mechanism."""
+        from planar.plot.mechanism import picture
+
+        return picture(self, "svg", title=repr(self)[1:-1])
+
+    def _repr_png_(self) -> bytes | None:
+        """The same for a large one."""
+        from planar.plot.mechanism import picture
+
+        return picture(self, "png", title=repr(self)[1:-1])
+
     # --- the equations at the samples --------------------------------------------------------------------------------
 
     @cached_property
