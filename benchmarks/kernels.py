@@ -90,3 +90,88 @@ def four_bar_reactions(q, a, mass, inertia, g, L, F):
 
 def empty(n: int, columns: int = 9) -> np.ndarray:
     return np.zeros((n, columns))
+
+
+@njit(cache=True, error_model="numpy")
+def four_bar_cartesian(theta, omega, alpha, L, q, v, a):
+    """The same in the nine coordinates x, y, phi of the three bodies: Jacobian filled by hand, dense LU with pivoting.
+
+    q[0] holds the start; predictions by second-order Taylor, as above.
+    """
+    L1, L2, L3, L0 = L
+    h1, h2, h3 = 0.5 * L1, 0.5 * L2, 0.5 * L3
+    A, x, p = np.zeros((9, 9)), np.zeros(9), np.zeros(9, np.int64)
+    for k in range(theta.size):
+        if k:
+            h = (theta[k] - theta[k - 1]) / omega[k - 1] if omega[k - 1] else 0.0
+            for m in range(9):
+                q[k, m] = q[k - 1, m] + h * (v[k - 1, m] + 0.5 * h * a[k - 1, m])
+        for _ in range(20):
+            c1, s1 = math.cos(q[k, 2]), math.sin(q[k, 2])
+            c2, s2 = math.cos(q[k, 5]), math.sin(q[k, 5])
+            c3, s3 = math.cos(q[k, 8]), math.sin(q[k, 8])
+            A[:] = 0.0
+            A[0, 0] = A[1, 1] = A[2, 3] = A[3, 4] = A[4, 6] = A[5, 7] = A[6, 6] = A[7, 7] = A[8, 2] = 1.0
+            A[2, 0] = A[3, 1] = A[4, 3] = A[5, 4] = -1.0
+            A[0, 2], A[1, 2], A[2, 2], A[3, 2] = h1 * s1, -h1 * c1, h1 * s1, -h1 * c1
+            A[2, 5], A[3, 5], A[4, 5], A[5, 5] = h2 * s2, -h2 * c2, h2 * s2, -h2 * c2
+            A[4, 8], A[5, 8], A[6, 8], A[7, 8] = -h3 * s3, h3 * c3, h3 * s3, -h3 * c3
+            x[0], x[1] = -(q[k, 0] - h1 * c1), -(q[k, 1] - h1 * s1)
+            x[2] = -(q[k, 3] - h2 * c2 - q[k, 0] - h1 * c1)
+            x[3] = -(q[k, 4] - h2 * s2 - q[k, 1] - h1 * s1)
+            x[4] = -(q[k, 6] + h3 * c3 - q[k, 3] - h2 * c2)
+            x[5] = -(q[k, 7] + h3 * s3 - q[k, 4] - h2 * s2)
+            x[6], x[7] = -(q[k, 6] - h3 * c3 - L0), -(q[k, 7] - h3 * s3)
+            x[8] = theta[k] - q[k, 2]
+            _lu(A, p)
+            _solve(A, p, x)
+            change = 0.0
+            for m in range(9):
+                q[k, m] += x[m]
+                change = max(change, abs(x[m]))
+            if change < 1e-14:
+                break
+        x[:] = 0.0
+        x[8] = omega[k]
+        _solve(A, p, x)
+        v[k] = x
+        w1, w2, w3 = x[2] * x[2], x[5] * x[5], x[8] * x[8]
+        x[0], x[1] = -h1 * c1 * w1, -h1 * s1 * w1
+        x[2], x[3] = -h2 * c2 * w2 - h1 * c1 * w1, -h2 * s2 * w2 - h1 * s1 * w1
+        x[4], x[5] = h3 * c3 * w3 - h2 * c2 * w2, h3 * s3 * w3 - h2 * s2 * w2
+        x[6], x[7], x[8] = -h3 * c3 * w3, -h3 * s3 * w3, alpha[k]
+        _solve(A, p, x)
+        a[k] = x
+
+
+@njit(error_model="numpy")
+def _lu(A, p):
+    n = len(A)
+    for k in range(n):
+        best = k
+        for r in range(k + 1, n):
+            if abs(A[r, k]) > abs(A[best, k]):
+                best = r
+        p[k] = best
+        if best != k:
+            for c in range(n):
+                A[k, c], A[best, c] = A[best, c], A[k, c]
+        for r in range(k + 1, n):
+            if A[r, k] != 0.0:
+                A[r, k] /= A[k, k]
+                for c in range(k + 1, n):
+                    A[r, c] -= A[r, k] * A[k, c]
+
+
+@njit(error_model="numpy")
+def _solve(A, p, x):
+    n = len(A)
+    for k in range(n):
+        x[k], x[p[k]] = x[p[k]], x[k]
+    for r in range(1, n):
+        for k in range(r):
+            x[r] -= A[r, k] * x[k]
+    for r in range(n - 1, -1, -1):
+        for k in range(r + 1, n):
+            x[r] -= A[r, k] * x[k]
+        x[r] /= A[r, r]

@@ -21,7 +21,7 @@ DENSE_LIMIT = 300  # links; beyond, the dense route takes seconds
 
 def positions() -> None:
     """Position + velocity + acceleration of all bodies, 10 000 positions of one turn, first position to result."""
-    from kernels import empty
+    from kernels import empty, four_bar_cartesian
     from kernels import four_bar as by_hand
 
     system = pl.compile(four_bar(LENGTHS))
@@ -36,11 +36,29 @@ def positions() -> None:
         np.abs(x - y).max() / np.abs(y).max() for x, y in zip((result.q, result.v, result.a), (q, v, a), strict=True)
     )
     print(f"four-bar, {SAMPLES} positions; largest relative difference between the two: {worst:.1e}")
-    table = Table("bench_kinematics", what="24s", us_per_position="16.3f", ratio="8.2f")
-    mine, other = best(partial(pl.kinematics, system, t)), best(hand)
-    table.add("hand-written kernel", other / SAMPLES * 1e6, 1.0)
-    table.add("planar.kinematics", mine / SAMPLES * 1e6, mine / other)
+    full = [empty(SAMPLES) for _ in range(3)]
+    full[0][0] = result.q[0]
+    cartesian = partial(four_bar_cartesian, theta, omega, alpha, LENGTHS, *full)
+    table = Table("bench_kinematics", what="46s", us_per_position="16.3f", ratio="8.2f")
+    other, nine = best(cartesian), best(hand)
+    assert np.abs(full[2] - a).max() <= 1e-10 * np.abs(a).max()
+    sweep, mine = best(partial(pl.kinematics, drawn(system, result), t)), best(partial(pl.kinematics, system, t))
+    for what, seconds in (
+        ("hand-written Newton, nine coordinates", other),
+        ("hand-written Newton, two angles", nine),
+        ("planar.kinematics, poses drawn", sweep),
+        ("planar.kinematics, poses found at assembly", mine),
+    ):
+        table.add(what, seconds / SAMPLES * 1e6, seconds / other)
     table.save()
+
+
+def drawn(system: pl.System, result: pl.Result) -> pl.System:
+    """The same model with every pose drawn: assembly has nothing to search."""
+    model = system.model.copy()
+    for body in model.bodies:
+        body.r, body.phi = tuple(result[body].r[0]), float(result[body].phi[0])
+    return pl.compile(model)
 
 
 def chains(sizes: list[int]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from planar import backend
 from planar.batches import Batch, UserBatch, foot
 from planar.compiler import Compiler
 from planar.errors import ModelError
@@ -20,6 +21,7 @@ from planar.forcing import Forcing, compile_forces
 from planar.linear import Pattern
 from planar.model import Model
 from planar.motions import Motion
+from planar.packed import Packed, pack
 from planar.placement import drawn
 
 
@@ -108,6 +110,10 @@ class System:
 
     def evaluate(self, t: Any, q: np.ndarray, v: np.ndarray, F: np.ndarray) -> Constraints:
         """The same for given motion values F (3, ..., nm + 1); complex input passes through (complex step)."""
+        if q.ndim == 1 and backend.is_loaded() and q.dtype == v.dtype == F.dtype == float and F.ndim == 2:
+            packed = pack(self)
+            if packed is not None:
+                return self._compiled(packed, q, v, F)
         S = self.states(q, v)
         lead, dtype = S.shape[1:-1], np.result_type(S, F)
         Phi, nu, gamma = (np.zeros((*lead, self.nc), dtype) for _ in range(3))
@@ -126,6 +132,15 @@ class System:
             Phi[..., batch.rows], nu[..., batch.rows], gamma[..., batch.rows] = out[0], out[2], out[3]
             J[..., batch.slots] = out[1]
         return Constraints(Phi, J[..., :-1], nu, gamma)
+
+    def _compiled(self, packed: Packed, q: np.ndarray, v: np.ndarray, F: np.ndarray) -> Constraints:
+        """One state by the compiled kernels: the same arithmetic without NumPy's calls."""
+        padded = np.zeros((2, self.nq + 3))  # three zeros for ground
+        padded[0, :-3], padded[1, :-3] = q, v
+        Phi, nu, gamma = np.zeros((3, self.nc))
+        J = np.zeros(self.pattern.nnz + 1)
+        backend.compiled().evaluate(*packed, padded[0], padded[1], F, Phi, J, nu, gamma)
+        return Constraints(Phi, J[:-1], nu, gamma)
 
     def forces(self, t: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Generalised applied forces Q (..., nq): N, N, N m about the centre of mass of each body."""
