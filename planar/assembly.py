@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from planar.errors import AssemblyError
+from planar.bodies import as_number
+from planar.errors import AssemblyError, ModelError
 from planar.model import Model
 from planar.placement import drawn
-from planar.projection import Projector, row_scale, weights
+from planar.projection import Projector, in_radians, row_scale, weights
+from planar.state import State
 from planar.system import Constraints, System, compile
 
-ITERATIONS = 60
+ITERATIONS = 200  # of Gauss-Newton; it gives up earlier where no step gains
 STARTS = 24  # angles tried for bodies that were drawn without a pose
 SEARCH = 40  # steps of the search from these
 DENSE = 150  # coordinates up to which the starts are searched as one batch
@@ -57,6 +59,9 @@ class Assembly:
 def assemble(model: Model | System, t: float = 0.0) -> Assembly:
     """Assemble at time t; raises `AssemblyError` with the joint that stays open."""
     system = model if isinstance(model, System) else compile(model)
+    t = as_number(t, "time t of the assembly")
+    if not np.isfinite(t):
+        raise ModelError(f"time t of the assembly is {t} s; give a finite number")
     w = weights(system)
     projector = Projector(system, w)
     notes: list[str] = []
@@ -69,7 +74,9 @@ def assemble(model: Model | System, t: float = 0.0) -> Assembly:
     if np.any(system.v_drawn) and change > 1e-9 * (1 + np.abs(v).max()):
         notes.append(f"velocities changed by up to {change:.3g} to fit the constraints")
     _note_other_side(system, w, t, q, notes)
-    return Assembly(system, float(t), q, v, opening(system, t, q)[1], _moved(system, q), notes)
+    state = State(system, t, q, v)
+    notes += [note for c in system.model.constraints for note in c.misfits(lambda point: state.point(point).r)]
+    return Assembly(system, t, q, v, opening(system, t, q)[1], _moved(system, q), notes)
 
 
 def _check_velocities(system: System, t: float, v: np.ndarray, e: Constraints) -> None:
@@ -131,11 +138,14 @@ def close(system: System, projector: Projector, t: float, q: np.ndarray) -> tupl
 def _close_positions(system: System, projector: Projector, t: float, notes: list[str]) -> np.ndarray:
     q, closed = close(system, projector, t, system.q_drawn)
     open_angles = [k for k, b in enumerate(system.model.bodies) if b.phi is None]
-    if closed and not (open_angles and _is_rigid(system, t, q)):
+    if closed and not open_angles:
+        return _nearer(system, projector, t, q)
+    if closed and not _is_rigid(system, t, q):
         return _unwind(system, t, q, open_angles)
     found = [q] if closed else []
     best = (opening(system, t, q)[1], q)
-    for start in _promising(system, projector, t, _starts(system, open_angles)):
+    starts = _promising(system, projector, t, _starts(system, open_angles))
+    for start in starts:
         if any(_same(system, start, other, 1e-3) for other in found):
             continue
         trial, ok = close(system, projector, t, start)
@@ -149,15 +159,59 @@ def _close_positions(system: System, projector: Projector, t: float, notes: list
         raise _open_error(system, t, best[1])
     if not open_angles:
         notes.append("the drawn pose is far from closed; the assembly was found from a shaken start, check the picture")
-        return found[0]
-    chosen = max(found, key=lambda q: (round(q[1::3][open_angles].mean(), 9), round(q[::3][open_angles].mean(), 9)))
+        return _nearest(system, projector, t, [found[0], *starts])
+    return _unwind(system, t, _choose(system, projector, found, open_angles, notes), open_angles)
+
+
+def _choose(
+    system: System, projector: Projector, found: list[np.ndarray], open_angles: list[int], notes: list[str]
+) -> np.ndarray:
+    """Of several assemblies that in which the drawn bodies move least; if that leaves a choice, the highest."""
+
+    def away(q: np.ndarray) -> float:
+        d = (q - system.q_drawn).reshape(-1, 3)
+        d[:, 2] = np.remainder(d[:, 2] + np.pi, 2 * np.pi) - np.pi
+        return float((projector.w * system.known * d.reshape(-1) ** 2).sum())
+
+    def height(q: np.ndarray) -> tuple[float, float]:
+        return round(q[1::3][open_angles].mean(), 9), round(q[::3][open_angles].mean(), 9)
+
+    least = min(map(away, found)) + 1e-9 * projector.w.max() * system.length**2
+    near = [q for q in found if away(q) <= least]
     if len(found) > 1:
         names = ", ".join(system.body_names[k] for k in open_angles[:4])
+        rule = "with the highest centres of mass" if len(near) > 1 else "nearest to the poses that were drawn"
         notes.append(
-            f"{len(found)} assemblies found for the poses that were left out ({names}); took the one "
-            "with the highest centres of mass; give r= and phi= near another one to choose it"
+            f"{len(found)} assemblies found for the poses that were left out ({names}); took the one {rule}; "
+            "give r= and phi= near another one to choose it"
         )
-    return _unwind(system, t, chosen, open_angles)
+    return max(near, key=height)
+
+
+def _nearer(system: System, projector: Projector, t: float, q: np.ndarray) -> np.ndarray:
+    """q, or a nearer assembly; looked for if q is further away than the openings suggest.
+
+    Gauss-Newton can overshoot to another assembly; starts shaken by as much as the openings ask for find those around.
+    """
+    w, q0 = projector.w, system.q_drawn
+    e = system.constraints(t, q0)
+    straight = projector.step(e.Phi_q, -e.Phi)
+    if system.nq > DENSE or (w * (q - q0) ** 2).sum() <= 2.0 * (w * straight**2).sum():
+        return q
+    size = np.abs(straight.reshape(-1, 3)).max(axis=0)
+    shake = np.random.default_rng(0).uniform(-1.0, 1.0, (8, system.nb, 3)) * size
+    starts = np.vstack([q0, q0 + shake.reshape(8, -1)])
+    return _nearest(system, projector, t, [q, *_promising(system, projector, t, starts)])
+
+
+def _nearest(system: System, projector: Projector, t: float, starts: list[np.ndarray]) -> np.ndarray:
+    """The assembly nearest to the drawn pose of those reached from starts[1:]; starts[0] is one."""
+
+    def away(q: np.ndarray) -> float:
+        return float((projector.w * (q - system.q_drawn) ** 2).sum())
+
+    closed = [q for q, ok in (close(system, projector, t, start) for start in starts[1:]) if ok]
+    return min([starts[0], *closed], key=away)
 
 
 def _starts(system: System, open_angles: list[int]) -> np.ndarray:
@@ -188,7 +242,7 @@ def _promising(system: System, projector: Projector, t: float, q: np.ndarray) ->
         return Phi, system.pattern.to_dense(e.Phi_q) * scale[:, None], np.abs(Phi).max(axis=1)
 
     Phi, J, worst = evaluate(q)
-    mu = np.full(len(q), 1e-6)
+    mu, arrived = np.full(len(q), 1e-6), []
     for _ in range(SEARCH):
         JW = J / w
         A = JW @ np.swapaxes(J, -1, -2)
@@ -202,7 +256,8 @@ def _promising(system: System, projector: Projector, t: float, q: np.ndarray) ->
         mu = np.clip(np.where(better, 0.1 * mu, 10.0 * mu), 1e-14, 1e3)
         q, worst = np.where(better[:, None], trial, q), np.where(better, worst_t, worst)
         Phi, J = np.where(better[:, None], Phi_t, Phi), np.where(better[:, None, None], J_t, J)
-        if (worst <= 1e-9 * size).all():
+        arrived.append(int((worst <= 1e-6 * size).sum()))
+        if arrived[-1] == len(q) or (arrived[-1] and arrived[-4:] == [arrived[-1]] * 4):  # the others have stalled
             break
     order = np.argsort(worst, kind="stable")
     near = order[worst[order] <= 1e-6 * size]
@@ -288,8 +343,12 @@ def _note_other_side(system: System, w: np.ndarray, t: float, q: np.ndarray, not
         return
     here = system.pattern.to_dense(system.constraints(t, q).Phi_q)
     there = system.pattern.to_dense(system.constraints(t, system.q_drawn).Phi_q)
+    if not np.isfinite(there).all():
+        return
     U, s, Vt = np.linalg.svd(here / np.sqrt(w))
     rank = int((s > 1e-9 * s.max(initial=0.0)).sum())
+    if rank and s[rank - 1] < 1e-6 * s[0]:
+        return  # in a singular position the branches meet
     Z = Vt[rank:] * np.sqrt(w)  # directions of free motion
     rows = U[:, :rank].T  # independent combinations of the rows
     signs = [np.linalg.slogdet(np.vstack([rows @ J, Z]))[0] for J in (here, there)]
@@ -305,15 +364,15 @@ def _open_error(system: System, t: float, q: np.ndarray) -> AssemblyError:
     element = next(
         c for c in system.model.constraints if system.rows_of[c.name].start <= row < system.rows_of[c.name].stop
     )
-    name, scale = element.name, row_scale(system)
+    name, angular = element.name, in_radians(system)
     if not np.isfinite(gap):
         state = f"has no finite value (row {system.row_names[row]!r}) in the drawn pose"
-    elif scale[row] != 1.0:
-        state = f"is open by {np.degrees(gap / system.length):.3g} deg after {ITERATIONS} iterations"
+    elif angular[row]:
+        state = f"is open by {np.degrees(gap / system.length):.3g} deg where no step closes it further"
     else:
         rows = np.arange(system.nc)[system.rows_of[name]]
-        gap = float(np.linalg.norm(system.constraints(t, q).Phi[rows[scale[rows] == 1.0]]))
-        state = f"is open by {gap:.2e} m after {ITERATIONS} iterations"
+        gap = float(np.linalg.norm(system.constraints(t, q).Phi[rows[~angular[rows]]]))
+        state = f"is open by {gap:.2e} m where no step closes it further"
     others = [b.name for b in element.bodies if not b.is_ground]
     text = (
         f"{element.word} {name!r} ({type(element).__name__}) {state} at t = {t:g} s; move "

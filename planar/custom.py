@@ -89,7 +89,8 @@ class UserConstraint(Joint):
         lead = q.shape[:-2]
         t = np.broadcast_to(t, lead)
         try:
-            return self._evaluate(t, q, v)
+            with np.errstate(all="ignore"):  # the caller judges what is not finite
+                return self._evaluate(t, q, v)
         except (TypeError, ValueError) as error:
             if not lead or not q.size:
                 if isinstance(error, ModelError):

@@ -165,6 +165,10 @@ class Constraint(Element, abstract=True):
         """Problems that show only in the drawn pose; `pose(point)` is the global position of a point."""
         return iter(())
 
+    def misfits(self, place: Any) -> Iterator[str]:
+        """What does not fit in an assembled pose although Phi = 0; `place(point)` is the global position of a point."""
+        return iter(())
+
     def acts_at(self, on: Body, place: Any) -> Any:
         """Where its reaction on a body acts, (nt, 2) m; `place(point)` is the global position (nt, 2) of a point.
 

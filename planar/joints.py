@@ -239,6 +239,14 @@ class GearMesh(Joint):
         if math.dist(pose(self.point_i), pose(self.point_j)) == 0:
             yield f"{self.label}: the gear centres coincide in the drawn pose; draw them {abs(sum(self.signed_radii)):g} m apart"
 
+    def misfits(self, place: Any) -> Iterator[str]:
+        apart, wanted = float(np.hypot(*(place(self.point_j) - place(self.point_i)))), abs(sum(self.signed_radii))
+        if abs(apart - wanted) > 1e-6 * wanted:
+            yield (
+                f"{self.label}: the centres are {apart:.6g} m apart, but the pitch radii give {wanted:.6g} m; "
+                "correct the radii or the joints that hold the centres"
+            )
+
 
 @dataclass(eq=False)
 class RackPinion(Joint):
@@ -282,6 +290,15 @@ class RackPinion(Joint):
         if self.pressure_angle < 0 or self.pressure_angle >= math.pi / 2:
             yield f"{self.label}: pressure_angle is {self.pressure_angle:g} rad; give 0 <= angle < pi/2"
 
+    def misfits(self, place: Any) -> Iterator[str]:
+        axis, off = self.axis_i, self.separation(place)
+        height = float(np.dot(place(self.point_j) - place(axis.body.point(*axis.start)), off))
+        if abs(height - self.radius) > 1e-6 * self.radius:
+            yield (
+                f"{self.label}: the centre of the pinion is {height:.6g} m from the pitch line on its {self.side}, but its "
+                f"radius is {self.radius:.6g} m; correct the radius, the side or the joints that hold the centre"
+            )
+
 
 @dataclass(eq=False)
 class PointOnCurve(Joint):
@@ -306,6 +323,16 @@ class PointOnCurve(Joint):
 
     def acts_at(self, on: Body, place: Any) -> Any:
         return place(self.point_j)
+
+    def misfits(self, place: Any) -> Iterator[str]:
+        r, x, y = (place(self.body_i.point(*s)) for s in ((0, 0), (1, 0), (0, 1)))
+        d = place(self.point_j) - r
+        u = self.curve.project(float(np.dot(x - r, d)), float(np.dot(y - r, d)))
+        if not self.curve.inside(u):
+            yield (
+                f"{self.label}: the contact lies past an end of the curve (u = {u:.6g}, the curve goes from {self.curve.u0:g} "
+                f"to {self.curve.u1:g}); make the curve longer"
+            )
 
 
 def _ratio(name: str, radius_i: float, radius_j: float) -> float:

@@ -26,13 +26,18 @@ def weights(system: System, drawn: bool = True) -> np.ndarray:
     return w.reshape(-1) * np.where(system.known | (not drawn), 1.0, 1e-4)
 
 
-def row_scale(system: System) -> np.ndarray:
-    """Factors (nc,) that turn every row into metres: rows in radians are multiplied by the typical length."""
-    scale = np.ones(system.nc)
+def in_radians(system: System) -> np.ndarray:
+    """(nc,) bool: rows of Phi that are angles; the others are lengths in m."""
+    found = np.zeros(system.nc, bool)
     for batch in system.batches:
         if batch.primitive.name in ("angles", "parallel"):
-            scale[batch.rows] = system.length
-    return scale
+            found[batch.rows] = True
+    return found
+
+
+def row_scale(system: System) -> np.ndarray:
+    """Factors (nc,) that turn every row into metres: rows in radians are multiplied by the typical length."""
+    return np.where(in_radians(system), system.length, 1.0)
 
 
 class Projector:
