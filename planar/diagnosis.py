@@ -127,14 +127,20 @@ class Diagnosis:
     def advice(self) -> list[str]:
         return [sentence for group in self.groups for sentence in group.advice]
 
-    def __str__(self) -> str:
-        lines = [f"{self.name!r} at t = {self.t:g} s"]
-        for part in (_counts, _motions, _redundancy_text, _drivers_text, _reactions_text):
-            lines += [f"  {line}" for line in part(self)]
+    def lines(self) -> list[str]:
+        """What print(diagnosis) shows, a sentence each; details are indented by two spaces more than what they explain."""
+        lines = [
+            line
+            for part in (_counts, _motions, _redundancy_text, _drivers_text, _reactions_text)
+            for line in part(self)
+        ]
         if self.rows and not self.momentary:
             value, row = self.smallest
-            lines.append(f"  smallest singular value {value:.2g} (zero in a singular position), most involved {row!r}")
-        lines += [f"  note: {note}" for note in self.notes]
+            lines.append(f"smallest singular value {value:.2g} (zero in a singular position), most involved {row!r}")
+        return lines + [f"note: {note}" for note in self.notes]
+
+    def __str__(self) -> str:
+        lines = [f"{self.name!r} at t = {self.t:g} s", *(f"  {line}" for line in self.lines())]
         return "\n".join(_wrap(line) for line in lines)
 
     __repr__ = __str__  # what a prompt shows

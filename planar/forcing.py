@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,21 @@ class Forcing:
             for e, value in enumerate(batch.callback.values(system, t, q, v)):
                 Q[..., batch.bodies[e // 3], e % 3] += value
         return Q[..., :-1, :].reshape(*lead, -1)
+
+    def each(self, system: System, t: Any, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[str, int, np.ndarray]]:
+        """(label of the force element, body, its generalised force (..., 3) there); gravity apart, their sum is `forces`."""
+        S = system.states(q, v)
+        for batch in self.batches:
+            out = batch.law.kernel(*_states(S, batch), tuple(batch.parameters), _magnitudes(batch, system, t, q, v))
+            out = [np.broadcast_to(value, (*S.shape[1:-1], len(batch.labels))) for value in out]
+            for n, label in enumerate(batch.labels):
+                for e, body in enumerate(batch.bodies[:, n]):
+                    if body < system.nb:
+                        yield label, int(body), np.stack([value[..., n] for value in out[3 * e : 3 * e + 3]], -1)
+        for batch in self.user:
+            values = batch.callback.values(system, t, q, v)
+            for e, body in enumerate(batch.bodies):
+                yield batch.callback.label, int(body), np.moveaxis(values[3 * e : 3 * e + 3], 0, -1)
 
     def tangents(self, system: System, t: Any, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         S = system.states(q, v)

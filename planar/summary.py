@@ -25,16 +25,33 @@ LONG = 30  # items up to which a table is printed whole, and bodies up to which 
 def describe(model: Model) -> str:
     """Bodies, joints, drivers, forces, counts and degrees of freedom, at most 100 columns wide."""
     lines = [f"{model.name}, gravity ({_number(model.gravity[0])}, {_number(model.gravity[1])}) m/s^2"]
-    lines += _table("bodies", ("", "mass kg", "inertia kg m^2", "drawn pose, m", "points, m"), model.bodies, _body)
-    lines += _table("joints", ("", "kind", "equations", "connects"), model.joints, _constraint)
-    lines += _table("drivers", ("", "kind", "equations", "drives", "motion"), model.drivers, _driver)
-    lines += _table("forces", ("", "kind", "acts on"), model.forces, lambda f: (f.name, type(f).__name__, _details(f)))
+    for title, head, items, row in _contents(model):
+        lines += _table(title, head, items, row)
     problems = _problems(model)
     lines += ["", *_counts(model, valid=not problems)]
     if problems:
         lines += [f"{len(problems)} problem{'s' if len(problems) > 1 else ''}: no analysis will start"]
         lines += [f"  {k}. {problem}" for k, problem in enumerate(problems, 1)]
     return "\n".join(_wrap(line) for line in lines)
+
+
+def tables(model: Model) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+    """(title, head, rows) of bodies, joints, drivers and forces, as far as there are any: the same words, whole."""
+    return [
+        (title, head, [_cells(row, item, len(head)) for item in items])
+        for title, head, items, row in _contents(model)
+        if items
+    ]
+
+
+def _contents(model: Model) -> list[tuple[str, tuple[str, ...], list, Callable[[Any], tuple[str, ...]]]]:
+    """(title, head, items, cells of an item) of each table."""
+    return [
+        ("bodies", ("", "mass kg", "inertia kg m^2", "drawn pose, m", "points, m"), model.bodies, _body),
+        ("joints", ("", "kind", "equations", "connects"), model.joints, _constraint),
+        ("drivers", ("", "kind", "equations", "drives", "motion"), model.drivers, _driver),
+        ("forces", ("", "kind", "acts on"), model.forces, lambda f: (f.name, type(f).__name__, _details(f))),
+    ]
 
 
 # --- tables --------------------------------------------------------------------------------------------------------
