@@ -70,7 +70,8 @@ class Callback:
                 yield which, k, np.array([np.reshape(x.f1, ()) if isinstance(x, Jet) else 0.0 for x in out], float)
 
     def _call(self, state: State, lead: tuple[int, ...]) -> list:
-        return self._components(self.function(state.t, state), self.counts, lead)
+        with np.errstate(all="ignore"):  # `_checked` judges what is not finite
+            return self._components(self.function(state.t, state), self.counts, lead)
 
     def _components(self, out: Any, counts: tuple[int, ...], lead: tuple[int, ...]) -> list:
         """From nested sequences, or from an array with the components along its last axes (or its first ones)."""

@@ -152,8 +152,16 @@ class System:
 
     def body_index(self, body: Any) -> int:
         """Index of a body by object or name; ground is nb."""
-        item = self.model[getattr(body, "name", body)]
-        return self.nb if item is self.model.ground else self.body_names.index(item.name)
+        name = getattr(body, "name", body)
+        k = self._index.get(name) if isinstance(name, str) else None
+        if k is None:
+            item = self.model[name]  # says which names there are
+            raise ModelError(f"{name!r} is a {type(item).__name__}, not a body of the compiled model")
+        return k
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate((*self.body_names, self.model.ground.name))}
 
 
 # --- compile -----------------------------------------------------------------------------------------------------------

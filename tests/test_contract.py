@@ -9,6 +9,8 @@ entry in FACTORIES.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -403,11 +405,88 @@ def test_gravity_is_weight_and_nothing_else():
     assert not any(data.size for data in system.force_tangents(t, q, v))
 
 
-def one(element_of):
+FUNCTIONS = {
+    # what a user may write -> its derivatives with respect to phi and omega of body b, and to its place x
+    "drag": (lambda t, s: -2.0 * s["b"].omega * np.abs(s["b"].omega), lambda p, w, x: (0, -4 * abs(w), 0)),
+    "friction": (lambda t, s: -np.sign(s["b"].omega) * (1 + s["b"].phi), lambda p, w, x: (-np.sign(w), 0, 0)),
+    "contact": (lambda t, s: 50.0 * np.maximum(0.0, 9.0 - s["b"].r[..., 0]), lambda p, w, x: (0, 0, -50)),
+    "stop": (lambda t, s: (-3 if s["b"].phi > 0 else -5) * s["b"].phi, lambda p, w, x: (-3 if p > 0 else -5, 0, 0)),
+    "place by number": (lambda t, s: s["b"].r[0] ** 3, lambda p, w, x: (0, 0, 3 * x**2)),
+    "where": (lambda t, s: np.where(s["b"].omega > 0, s["b"].omega ** 2, 0.0), lambda p, w, x: (0, 2 * w * (w > 0), 0)),
+    "whole state": (lambda t, s: np.sin(s.q[..., 5]) * s.v[..., 5], lambda p, w, x: (w * np.cos(p), np.sin(p), 0)),
+    "time alone": (lambda t, s: np.exp(-t), lambda p, w, x: (0, 0, 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("seed", range(3))
+def test_tangents_of_ordinary_functions_are_exact(name, seed):
+    """Kinks, branches and indices included: no complex number ever reaches the user's function."""
+    function, slopes = FUNCTIONS[name]
+    system, s = one(lambda a, b, c, g: pl.Torque("T", a, function), seed)
+    K, C = (dense(system, data) for data in system.force_tangents(s.t, s.q, s.v))
+    phi, omega, x = slopes(s["b"].phi, s["b"].omega, s["b"].r[0])
+    want_K, want_C = np.zeros((2, 9, 9))
+    want_K[2, 5], want_K[2, 3], want_C[2, 5] = phi, x, omega
+    assert_same(K, want_K, 1e-14)
+    assert_same(C, want_C, 1e-14)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t, s: -3.0 * s["b"].r,
+        lambda t, s: (-3.0 * s["b"].r[..., 0], -3.0 * s["b"].r[..., 1]),
+        lambda t, s: np.stack([-3.0 * s["b"].r[..., 0], -3.0 * s["b"].r[..., 1]]),
+        lambda t, s: np.array([-3.0 * s["b"].r[0], -3.0 * s["b"].r[1]]),
+        lambda t, s: [-3.0 * x for x in s["b"].r],
+        lambda t, s: -3.0 * np.linalg.norm(s["b"].r) * s["b"].r / np.sqrt(s["b"].r @ s["b"].r),
+    ],
+)
+@pytest.mark.parametrize("lead", [(), (1,), (2,), (3,), (2, 2)])
+def test_a_pair_may_be_returned_in_any_natural_way(function, lead):
+    """Also where the number of states equals that of the components."""
+    system, _ = one(lambda a, b, c, g: pl.PointForce("F", b.point(0, 0), function))
+    t, q, v = random_state(system, np.random.default_rng(2), lead)
+    want = np.zeros((*lead, 9))
+    want[..., 3:5] = -3.0 * q[..., 3:5]
+    assert_same(system.forces(t, q, v), want, 1e-14)
+    K, C = (dense(system, data) for data in system.force_tangents(t, q, v))
+    want = np.zeros((*lead, 9, 9))
+    want[..., 3, 3] = want[..., 4, 4] = -3.0
+    assert_same(K, want, 1e-14)
+    assert not C.any()
+
+
+def test_a_function_that_cannot_be_differentiated_says_so():
+    system, s = one(lambda a, b, c, g: pl.Torque("T", a, lambda t, s: math.sin(s["b"].phi)))
+    assert np.isfinite(system.forces(s.t, s.q, s.v)).all()
+    with pytest.raises(
+        pl.ModelError, match=r"Torque 'T': the derivatives of its function cannot be found: .* use NumPy"
+    ):
+        system.force_tangents(s.t, s.q, s.v)
+
+
+def test_user_constraints_may_branch_on_values():
+    def bump(t, p):
+        return p.y if p.x < 0 else p.y - p.x**3
+
+    system, _ = one(lambda a, b, c, g: pl.UserConstraint("track", a, bump))
+    t, q, v = random_state(system, np.random.default_rng(1), (20,))
+    x, y, vx = q[:, 0], q[:, 1], v[:, 0]
+    e = system.constraints(t, q, v)
+    right = x >= 0
+    assert 3 < right.sum() < 17
+    assert_same(e.Phi[:, 0], y - right * x**3, 1e-15)
+    assert_same(system.pattern.to_dense(e.Phi_q)[:, 0, 0], -3 * right * x**2, 1e-15)
+    assert_same(e.gamma[:, 0], 6 * right * x * vx**2, 1e-14)
+
+
+def one(element_of, seed=9):
     m, bodies = _bodies(np.random.default_rng(8))
     m.add(element_of(*bodies))
     system = pl.compile(m)
-    return system, pl.state.State(system, *random_state(system, np.random.default_rng(9)))
+    return system, pl.state.State(system, *random_state(system, np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("frame", ["global", "body"])
