@@ -16,6 +16,7 @@ from planar.bodies import Axis, Body, Point
 from planar.curves import FunctionCurve, SplineCurve, circle, polar
 from planar.custom import UserConstraint
 from planar.drivers import AngleDriver, CoordinateDriver, LengthDriver, PointDriver, SlideDriver
+from planar.equilibrium import equilibria, equilibrium
 from planar.errors import (
     AssemblyError,
     CheckError,
@@ -41,7 +42,21 @@ from planar.joints import (
     Weld,
 )
 from planar.kinematics import kinematics
+from planar.linearize import linearize
 from planar.model import Model
 from planar.motions import Constant, Function, Harmonic, Polynomial, Ramp, Rise, Table
+from planar.result import Event, Result
 from planar.statics import statics
 from planar.system import System, compile
+
+
+def __getattr__(name: str):
+    """Packages that are imported when first used: planar.verify(model, t)."""
+    if name in _LATER:
+        from importlib import import_module
+
+        return import_module(f"planar.{name}")
+    raise AttributeError(f"module 'planar' has no attribute {name!r}")
+
+
+_LATER = ("verify",)
