@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import planar as pl
-from planar import laws, primitives, reactions
+from planar import backend, laws, primitives, reactions
 from planar.verify import Verification, verify
 from tests.mechanisms import TEXTBOOK, chain, four_bar, parallelogram, random_mechanism, slider_crank
 from tests.test_verify_formulations import MODELS
@@ -89,6 +89,7 @@ def dataclass_like(result, **changes):
 def flip(monkeypatch, table, name, spoil):
     """Replace the kernel of a primitive or law by one whose output is spoiled."""
     kernel = table[name].kernel
+    monkeypatch.setattr(backend, "is_loaded", lambda: False)  # the compiled kernels are not the ones in the table
     monkeypatch.setitem(table, name, dataclasses.replace(table[name], kernel=lambda *args: spoil(kernel(*args))))
 
 
