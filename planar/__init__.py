@@ -12,6 +12,7 @@ SI units, radians, counter-clockwise positive.  See docs/notation.md for symbols
 __version__ = "0.1.0"
 
 from planar import plot
+from planar.animate import animate
 from planar.bodies import Axis, Body, Point
 from planar.curves import FunctionCurve, SplineCurve, circle, polar
 from planar.custom import UserConstraint

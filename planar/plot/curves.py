@@ -100,7 +100,7 @@ def motion(result: Any, what: Any, ax: Any = None, *, quantity: str | None = Non
     """
     point = isinstance(what, Point)
     view = result.point(what) if point else result[what]
-    name = _point_name(what) if point else getattr(what, "name", what)
+    name = point_name(what) if point else getattr(what, "name", what)
     columns = [("r", "v", "a")] if point else [("r", "v", "a"), ("phi", "omega", "alpha")]
     known = [q for column in columns for q in column]
     if quantity is not None and quantity not in known:
@@ -128,7 +128,7 @@ def trace(result: Any, *points: Any, ax: Any = None, mechanism: bool = True) -> 
     from planar.plot.mechanism import prepare
 
     chosen = points or tuple(result.model.bodies)
-    paths = [(_point_name(p), result.point(_as_point(result, p)).r) for p in chosen]
+    paths = [(point_name(p), result.point(as_point(result, p)).r) for p in chosen]
     if mechanism:
         ax = draw(result, ax=ax, index=0, labels=False)
     everything = np.concatenate([r for _, r in paths])
@@ -312,7 +312,8 @@ def _equal_times(t: np.ndarray, n: int) -> np.ndarray:
     return np.unique(np.abs(t[:, None] - np.linspace(t[0], t[-1], n)[None, :]).argmin(0))
 
 
-def _as_point(result: Any, what: Any) -> Point:
+def as_point(result: Any, what: Any) -> Point:
+    """A point, or the centre of mass of a body given by object or name."""
     if isinstance(what, Point):
         return what
     body = result.model[getattr(what, "name", what)]
@@ -321,7 +322,7 @@ def _as_point(result: Any, what: Any) -> Point:
     return body.point(0.0, 0.0)
 
 
-def _point_name(what: Any) -> str:
+def point_name(what: Any) -> str:
     if isinstance(what, Point):
         return f"{what.body.name}.{what.name}" if what.name else f"{what.body.name} ({what.s[0]:g}, {what.s[1]:g})"
     return str(getattr(what, "name", what))

@@ -41,7 +41,10 @@ class Frame:
 
 
 class Frames:
-    """States at the times t (nt,), ascending, with q, v (nt, nq); `source` is the result they came from, if any."""
+    """States at the times t (nt,), ascending, with q, v (nt, nq); `source` is the result they came from, if any.
+
+    is_time   False for a static sweep, whose poses all belong to one time: then t counts them
+    """
 
     def __init__(self, system: System, t: Any, q: np.ndarray, v: np.ndarray, source: Any = None):
         self.system, self.source = system, source
@@ -52,6 +55,10 @@ class Frames:
         self.flipped = len(t) > 1 and t[-1] < t[0]
         order = slice(None, None, -1) if self.flipped else slice(None)
         self.t, self.q, self.v = t[order], q[order], v[order]
+        self.is_time = len(t) == 1 or t[-1] != t[0]
+        self._one_time = None if self.is_time else float(t[0])
+        if not self.is_time:
+            self.t = np.arange(len(t), dtype=float)
 
     @classmethod
     def of(cls, x: Any, t: float | None = None, drawn: bool = False) -> Frames:
@@ -83,22 +90,28 @@ class Frames:
         k %= n
         k = n - 1 - k if self.flipped else k
         low, weight = (k, 0.0) if k < n - 1 or n == 1 else (k - 1, 1.0)
-        return Frame(self.system, float(self.t[k]), self.q[k], self.v[k], weight, low)
+        return Frame(self.system, self._time(self.t[k]), self.q[k], self.v[k], weight, low)
 
     def at(self, t: float) -> Frame:
         """The state at time t s: cubic Hermite interpolation of q with the known velocities."""
         first, last = self.t[0], self.t[-1]
         slack = 1e-9 * (last - first)
         if not first - slack <= t <= last + slack:
-            raise ModelError(f"t = {t:g} s is outside the result, which holds t = {first:g} .. {last:g} s")
+            unit = " s" if self.is_time else " (number of the pose)"
+            raise ModelError(f"t = {t:g}{unit} is outside the result, which holds t = {first:g} .. {last:g}{unit}")
         if len(self) == 1:
             return self.sample(0)
         low = int(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self) - 2))
         h = self.t[low + 1] - self.t[low]
         x = float(np.clip((t - self.t[low]) / h, 0.0, 1.0)) if h > 0 else 0.0
         q0, q1, d0, d1 = self.q[low], self.q[low + 1], h * self.v[low], h * self.v[low + 1]
+        if not self.is_time:  # nothing moves: straight from pose to pose
+            d0 = d1 = q1 - q0
         q = (1 + 2 * x) * (1 - x) ** 2 * q0 + x * (1 - x) ** 2 * d0 + x * x * (3 - 2 * x) * q1 - x * x * (1 - x) * d1
-        return Frame(self.system, float(t), q, (1 - x) * self.v[low] + x * self.v[low + 1], x, low)
+        return Frame(self.system, self._time(t), q, (1 - x) * self.v[low] + x * self.v[low + 1], x, low)
+
+    def _time(self, t: float) -> float:
+        return float(t) if self.is_time else self._one_time
 
     def poses(self, most: int = 200) -> np.ndarray:
         """(n, nb + 1, 3): poses of at most so many samples, for ranges."""
