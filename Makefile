@@ -45,9 +45,14 @@ format: $(STAMP) ## format the code and repair what ruff can
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(STAMP) ## run benchmarks/bench_*.py, results in out/
+# Engines to compare with: $(VENV)/bin/pip install -e .[bench]; without them the benchmarks leave them out.
+BENCHMARKS := kinematics linear forward inverse
+
+bench: $(STAMP) ## run the benchmarks, results in out/
 	@mkdir -p out
-	@set -e; for f in benchmarks/bench_*.py; do [ -e "$$f" ] || continue; echo "== $$f"; $(PY) "$$f"; done
+	@failed=; for name in $(BENCHMARKS); do f=benchmarks/$$name.py; [ -e $$f ] || continue; \
+	  echo "== $$f"; $(PY) $$f || failed="$$failed $$name"; done; \
+	  [ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 examples: $(STAMP) ## run every example, results in out/
 	@mkdir -p out

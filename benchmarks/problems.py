@@ -29,10 +29,12 @@ SAMPLES = 100
 class Problem:
     """One row of the table: a mechanism, a time span, and the error that has to be reached.
 
-    error(q, v) takes samples (SAMPLES + 1, nb, 3) of bodies at equal times from 0 to t_end.
+    error(q, v) takes samples (SAMPLES + 1, nb, 3) of bodies at equal times from 0 to t_end, or only the last of them is
+    looked at (sampled=False).
     """
 
     name: str
+    family: str
     model: pl.Model
     t_end: float
     target: float
@@ -40,6 +42,7 @@ class Problem:
     error: Callable[[np.ndarray, np.ndarray], float]
     kernel: Callable[[int, int], tuple[np.ndarray, np.ndarray]]  # (steps, every) -> samples
     steps: int  # a number of steps to start the search from
+    sampled: bool = False
     data: dict = field(default_factory=dict)
 
     @cached_property
@@ -85,17 +88,26 @@ class Tree:
             touching[j].append(n)
         self.parent, self.at, self.own = np.full(nb, -2), np.zeros((nb, 2)), np.zeros((nb, 2))
         self.order: list[int] = []
-        used, front = set(), [-1]
-        for body in front:  # grows while it is walked: breadth first
+        used: set[int] = set()
+        front = [-1]
+        for body in front:  # breadth first for short branches; grows while it is walked
             for n in touching[body]:
                 i, si, j, sj = problem.pins[n]
                 if i != body:
                     i, si, j, sj = j, sj, i, si
                 if j >= 0 and self.parent[j] == -2:
                     self.parent[j], self.at[j], self.own[j] = i, si, sj
-                    self.order.append(j)
                     used.add(n)
                     front.append(j)
+        children: dict[int, list[int]] = {}
+        for k in front[1:]:
+            children.setdefault(int(self.parent[k]), []).append(k)
+        stack = [-1]
+        while stack:  # listed depth first: both engines number joints so
+            k = stack.pop()
+            if k >= 0:
+                self.order.append(k)
+            stack += reversed(children.get(k, []))
         self.loops = [pin for n, pin in enumerate(problem.pins) if n not in used]
         self.phi0 = problem.q0[:, 2]
         parents = [int(self.parent[k]) for k in self.order]
@@ -139,7 +151,7 @@ def four_bar_problem() -> Problem:
 
     m = four_bar(speed=None)
     lengths, masses = (0.1, 0.3, 0.25, 0.3), (1.0, 2.0, 1.5)
-    exact = _four_bar_angle(lengths, masses, 0.6, 10.0)
+    exact = _four_bar_angle(lengths, masses, 0.6, np.linspace(0.0, 10.0, SAMPLES + 1))
 
     def kernel(steps: int, every: int) -> tuple[np.ndarray, np.ndarray]:
         q = problem.q0 + np.array([[0, 0, 0], [0, 0, 0], [0, 0, np.pi]])  # the kernel's last rod points to ground
@@ -147,14 +159,14 @@ def four_bar_problem() -> Problem:
         return q - np.array([[0, 0, 0], [0, 0, 0], [0, 0, np.pi]]), v
 
     def error(q: np.ndarray, v: np.ndarray) -> float:
-        return abs(q[-1, 0, 2] - exact)
+        return float(np.abs(q[:, 0, 2] - exact).max())
 
-    problem = Problem("four-bar, 10 s", m, 10.0, 1e-5, "rad", error, kernel, 2000)
+    problem = Problem("four-bar, 10 s", "four-bar", m, 10.0, 1e-5, "rad", error, kernel, 2000, sampled=True)
     return problem
 
 
-def _four_bar_angle(lengths: tuple, masses: tuple, start: float, t_end: float) -> float:
-    """Crank angle by the one-degree-of-freedom equation I(th) th'' + I'(th) th'^2 / 2 + V'(th) = 0.
+def _four_bar_angle(lengths: tuple, masses: tuple, start: float, t: np.ndarray) -> np.ndarray:
+    """Crank angle at times t by the one-degree-of-freedom equation I(th) th'' + I'(th) th'^2 / 2 + V'(th) = 0.
 
     I and V in closed form from the angles of coupler and rocker; I' and V' by the complex step, exact to round-off.
     """
@@ -182,13 +194,12 @@ def _four_bar_angle(lengths: tuple, masses: tuple, start: float, t_end: float) -
         dI, dV = inertia.imag / 1e-30, V.imag / 1e-30
         return [y[1], -(0.5 * dI * y[1] ** 2 + dV) / inertia.real]
 
-    run = solve_ivp(rate, (0.0, t_end), [start, 0.0], method="DOP853", rtol=1e-13, atol=1e-13)
-    return float(run.y[0, -1])
+    return solve_ivp(rate, (t[0], t[-1]), [start, 0.0], method="DOP853", t_eval=t, rtol=1e-13, atol=1e-13).y[0]
 
 
 def n_four_bar_problem(N: int) -> Problem:
     """IFToMM A02 with N loops, 10 s through the flat position, energy error at the samples at most 0.1 J."""
-    from benchmarks.kernels_forward import run_bars
+    from benchmarks.kernels_bars import run_bars
 
     def kernel(steps: int, every: int) -> tuple[np.ndarray, np.ndarray]:
         return run_bars(problem.q0, problem.v0, 10.0, steps, every)
@@ -198,8 +209,8 @@ def n_four_bar_problem(N: int) -> Problem:
         E = T + 9.81 * (problem.mass[:, 1] * q[..., 1]).sum(axis=-1)
         return float(np.abs(E - E[0]).max())
 
-    problem = Problem(f"{N} four-bar{'s' * (N > 1)}, 10 s", n_four_bar(N), 10.0, 0.1, "J", error, kernel, 100)
-    problem.data = {"N": N}
+    problem = Problem(f"N-four-bar, N = {N}", "N-four-bar", n_four_bar(N), 10.0, 0.1, "J", error, kernel, 100)
+    problem.sampled, problem.data = True, {"N": N}
     return problem
 
 
@@ -216,7 +227,7 @@ def andrews_problem() -> Problem:
     def error(q: np.ndarray, v: np.ndarray) -> float:
         return float(np.abs(q[-1, :, 2] - exact).max())
 
-    problem = Problem("Andrews, 0.03 s", andrews(), 0.03, 1e-6, "rad", error, kernel, 200)
+    problem = Problem("Andrews, 0.03 s", "Andrews", andrews(), 0.03, 1e-6, "rad", error, kernel, 200)
     spring = data["cartesian"]["spring"]
     problem.data = {
         "spring": (2, data["cartesian"]["local_points"]["K3"]["D"], data["cartesian"]["ground_points"]["C"]),
@@ -234,7 +245,7 @@ def chain_problem(links: int) -> Problem:
     def kernel(steps: int, every: int) -> tuple[np.ndarray, np.ndarray]:
         return run_serial(problem.q0, problem.v0, np.ones(links), np.ones(links), None, 1.0, steps, every)
 
-    problem = Problem(f"chain of {links}, 1 s", chain(links), 1.0, 1e-3, "m", lambda q, v: np.inf, kernel, 50)
+    problem = Problem(f"chain of {links}, 1 s", "chain", chain(links), 1.0, 1e-3, "m", lambda q, v: np.inf, kernel, 16)
     exact = kernel(1600, 1600)[0][-1, :, :2]
     problem.error = lambda q, v: float(np.abs(q[-1, :, :2] - exact).max())
     return problem
