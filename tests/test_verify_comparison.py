@@ -37,7 +37,7 @@ def test_random_mechanisms_agree(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_many_random_mechanisms_agree(seed):
     for driven in (False, True):
         found = verify(random_mechanism(seed, driven=driven, massless=seed % 3 == 0), [0.0, 0.02])
