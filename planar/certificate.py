@@ -130,10 +130,11 @@ def _balance(result: Result, limits: dict[str, float]) -> Iterator[Check]:
     gap = (inertia - Q + constraint).reshape(len(result), -1, 3)
     terms = np.maximum.reduce([np.abs(inertia), np.abs(Q), np.abs(constraint), _largest_term(result)])
     terms = terms.reshape(len(result), -1, 3)
-    force = terms[..., :2].max(initial=0.0)
+    # couples and forces are found together: the rounding of one shows in the other, over the typical length
+    force = max(terms[..., :2].max(initial=0.0), terms[..., 2].max(initial=0.0) / system.length)
     for law, part, unit, size in (
         ("force", gap[..., :2].reshape(len(result), -1), "N", force),
-        ("moment", gap[..., 2], "N m", max(terms[..., 2].max(initial=0.0), force * system.length)),
+        ("moment", gap[..., 2], "N m", force * system.length),
     ):
         worst, k, column = _worst(part)
         body = system.body_names[column // 2 if law == "force" else column] if column >= 0 else ""

@@ -23,10 +23,15 @@ CHUNK = 4_000_000  # numbers in one stack of dense matrices
 Solve = Callable[[np.ndarray], np.ndarray]
 
 
-def transposed_solver(system: System, Phi_q: np.ndarray, q: np.ndarray) -> Solve:
-    """solve(b): (nt, nq) -> (nt, nc), for the Jacobians Phi_q (nt, nnz) at the poses q (nt, nq)."""
+def transposed_solver(system: System, Phi_q: np.ndarray, q: np.ndarray, free: bool = False) -> Solve:
+    """solve(b): (nt, nq) -> (nt, nc), for the Jacobians Phi_q (nt, nnz) at the poses q (nt, nq).
+
+    free: motions may be left free, so that only a b without a part along them can be balanced (the rest is left over).
+    """
     if system.nq > DENSE or system.nc > 2 * DENSE:
         return lambda b: _one_by_one(system, Phi_q, b)
+    if free or system.nc < system.nq:
+        return lambda b: _in_chunks(system, _least_squares, Phi_q, b)
     if system.nc == system.nq:
         packed = pack(system)
         if packed is not None and backend.has_numba() and backend.is_loaded():
@@ -56,9 +61,9 @@ def _smallest(system: System, Phi_q: np.ndarray, b: np.ndarray) -> np.ndarray:
     """lam = D P^T x with (P P^T) x = b', P = (D Phi_q)^T scaled; two refinements give back what the square P P^T lost."""
     D = row_scale(system)
     J = system.pattern.to_dense(Phi_q) * D[:, None]
-    column = np.linalg.norm(J, axis=-2)  # brings angles and lengths to one size
-    J = J / np.where(column > 0, column, 1.0)[..., None, :]
-    right = b / np.where(column > 0, column, 1.0)
+    column = _sizes(J, -2)  # brings angles and lengths to one size
+    J = J / column[..., None, :]
+    right = b / column
     G = np.swapaxes(J, -1, -2) @ J
     lam = np.zeros((*b.shape[:-1], system.nc))
     try:
@@ -74,12 +79,17 @@ def _smallest(system: System, Phi_q: np.ndarray, b: np.ndarray) -> np.ndarray:
     return lam * D
 
 
+def _sizes(J: np.ndarray, axis: int) -> np.ndarray:
+    """Lengths of the columns of Phi_q, 1 for one that is zero: a coordinate that no constraint feels, to rounding."""
+    size = np.linalg.norm(J, axis=axis)
+    return np.where(size > 1e-12 * size.max(axis=-1, keepdims=True), size, 1.0)
+
+
 def _least_squares(system: System, Phi_q: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Smallest least-squares solution by the singular value decomposition; any rank."""
     D = row_scale(system)
     JT = np.swapaxes(system.pattern.to_dense(Phi_q) * D[:, None], -1, -2)
-    column = np.linalg.norm(JT, axis=-1)
-    column = np.where(column > 0, column, 1.0)
+    column = _sizes(JT, -1)
     return (np.linalg.pinv(JT / column[..., None], rcond=1e-9) @ (b / column)[..., None])[..., 0] * D
 
 

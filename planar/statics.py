@@ -35,7 +35,7 @@ def statics(model: Model | System, poses: Any = None, *, t: float = 0.0) -> Resu
     result = Result(system, times, q, v, np.zeros_like(q), analysis="statics", notes=notes)
     _check_closed(result)
     Q = system.forces(times, q, v)
-    solver = transposed_solver(system, result.Phi_q, q)
+    solver = transposed_solver(system, result.Phi_q, q, free=True)
     lam = solver(Q)
     _check_balance(result, Q, lam)
     unique = unique_rows(system, result.Phi_q) if system.nq <= 600 else unique_rows(system, result.Phi_q[0])
