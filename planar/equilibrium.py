@@ -55,7 +55,7 @@ class Equilibrium(Result):
             self._linearization, self.stability = error, "undetermined"
             notes.append(str(error))
         q = place.q[None]
-        solve = transposed_solver(system, place.Phi_q[None], q)
+        solve = transposed_solver(system, place.Phi_q[None], q, free=True)
         lam, loads = with_radial_loads(system, q, solve(place.Q[None]), solve)
         super().__init__(
             system,

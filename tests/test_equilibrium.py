@@ -21,6 +21,7 @@ from mechanisms import (
 from scipy.optimize import brentq, minimize
 
 import planar as pl
+from planar.assembly import row_scale
 from planar.descent import Landscape
 from planar.mobility import metric
 from planar.projection import Projector
@@ -282,6 +283,21 @@ def test_redundant_constraints():
     assert eq.indeterminate
     total = sum(eq.reaction(f"A{k}", on=f"crank{k}").force[0] for k in (1, 2, 3))
     assert total == pytest.approx([0, (3.0 + 3 * 0.5) * G], abs=1e-9)
+    eq.check()
+
+
+@pytest.mark.parametrize("make", [lambda: four_bar(speed=None), parallelogram, lambda: random_mechanism(15, bodies=6)])
+def test_statics_agrees_and_multipliers_are_the_smallest(make):
+    """The last one rests where a slot is level to rounding: one coordinate is felt by no constraint but 5e-16."""
+    m = make()
+    eq = pl.equilibrium(m)
+    st = pl.statics(m, eq)
+    assert st.lam == pytest.approx(eq.lam, abs=1e-9)
+    J = eq.system.pattern.to_dense(eq.Phi_q[0])
+    D = row_scale(eq.system)  # couples count as forces over the typical length
+    smallest = D * np.linalg.lstsq((D[:, None] * J).T, eq.system.forces(0.0, eq.q[0], eq.v[0]), rcond=1e-9)[0]
+    assert eq.lam[0] == pytest.approx(smallest, abs=1e-9)
+    st.check()
     eq.check()
 
 
