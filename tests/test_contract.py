@@ -10,12 +10,14 @@ entry in FACTORIES.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import planar as pl
 from planar.backend import compiled, has_numba
+from planar.bodies import Point
 from planar.elements import KINDS, Constraint
 from planar.forces import Force
 from planar.laws import LAWS
@@ -280,6 +282,47 @@ def test_batch_equals_single(kind):
             single = system.constraints(t[k], q[k], v[k])
             for got, want in zip(batch, single, strict=True):
                 assert_same(got[k], want, 1e-14)  # the same operations; cos and sin may differ in the last bit
+
+
+@each_constraint
+def test_what_is_taken_from_the_drawing_closes_the_drawing(kind):
+    """Lengths, angles, starts and phases that were left open: Phi = 0 in the drawn pose while the motion is zero."""
+    for system, _ in systems(kind):
+        element = system.model["x"]
+        if element.drawn_need or kind in ("Gear", "GearMesh", "RackPinion"):
+            q, still = system.q_drawn, np.zeros(system.nq)
+            Phi = system.evaluate(0.0, q, still, np.zeros((3, len(system.motions) + 1))).Phi
+            rows = [k for k, name in enumerate(system.row_names) if kind != "Weld" or name == "x.angle"]
+            assert np.abs(Phi[rows]).max() < 1e-14
+
+
+def test_a_new_kind_is_one_class_and_wants_a_factory(monkeypatch):
+    """A dataclass of primitives registers itself, and the tests above ask for its factory by name."""
+    monkeypatch.setattr("planar.elements.KINDS", dict(KINDS))
+
+    @dataclass(eq=False)
+    class Hinge(pl.elements.Joint):
+        point_i: Point
+        point_j: Point
+        play: float = 0.0
+
+        def blocks(self):
+            i, j = self.point_i, self.point_j
+            yield pl.elements.Block("coincide", (i.body, j.body), (*i.s, *j.s), ("x", "y"))
+
+    assert pl.elements.KINDS["Hinge"] is Hinge
+    m, (a, b, _, _) = _bodies(np.random.default_rng(0))
+    m.add(Hinge("hinge", a.point(0.1, 0), b.point(0, 0.1), play=1))
+    m.add(pl.Revolute("pin", a.point(0.1, 0), b.point(0, 0.1)))
+    system = pl.compile(m.copy())
+    Phi = system.constraints(0.0, system.q_drawn).Phi
+    np.testing.assert_array_equal(Phi[:2], Phi[2:])
+    with pytest.raises(pl.ModelError, match="Hinge 'h': point_j must be a point"):
+        Hinge("h", a.point(0, 0), b)
+    with pytest.raises(
+        pytest.fail.Exception, match=r"'Hinge' is registered but has no factory here: add FACTORIES\['Hinge'\]"
+    ):
+        next(systems("Hinge"))
 
 
 @pytest.mark.skipif(not has_numba(), reason="numba is not installed")

@@ -153,6 +153,20 @@ def test_a_copy_gives_the_same_numbers():
     np.testing.assert_array_equal(s1.forces(0.3, q, v), s2.forces(0.3, q, v))
 
 
+def test_a_copy_rewires_lists_of_bodies():
+    m = pl.Model()
+    a, b = (m.add(pl.Body(name, 1.0, 0.1, r=(0, 0), phi=0.0)) for name in "ab")
+    m.add(pl.UserForce("push", [a, b], lambda t, s: ((0, 0, 1), (0, 0, 2))))
+    m.add(pl.UserConstraint("own", [b, a], lambda t, b, a: b.x - 2 * a.x))
+    m.add(pl.Gear("gear", a, b, 2.0, carrier=m.ground))
+    other = m.copy()
+    for name, bodies in (("push", "ab"), ("own", "ba")):
+        assert [x is other[y] for x, y in zip(other[name].on, bodies, strict=True)] == [True, True]
+    assert other["gear"].carrier is other.ground
+    assert other.problems() == []
+    np.testing.assert_array_equal(pl.compile(other).forces(0.0, np.zeros(6), np.zeros(6)), [0, 0, 1, 0, 0, 2])
+
+
 def test_callables_of_a_copied_model_read_the_copy():
     """A closure holds bodies of the original; they are found by name."""
     m = pl.Model()
