@@ -45,8 +45,8 @@ def main() -> pl.Result:
 
     OUT.mkdir(exist_ok=True)
     inv.to_csv(OUT / "fourbar.csv")
-    ax = pl.plot.mechanism(inv, t=0.1)
-    pl.plot.trace(inv, m["coupler"]["P"], m["coupler"]["C"], ax=ax)
+    ax = pl.plot.mechanism(inv, t=0.1)  # at t = 0.1 s
+    pl.plot.trace(inv, m["coupler"]["P"], m["coupler"]["C"], ax=ax, mechanism=False)
     ax.figure.savefig(OUT / "fourbar.png", dpi=150)
     pl.report(inv, OUT / "fourbar.html")
     print(f"\nwritten: {OUT / 'fourbar.csv'}, {OUT / 'fourbar.png'} and the report {OUT / 'fourbar.html'}")
