@@ -191,7 +191,10 @@ class SparseTangent:
         self.lowest = 0.0
 
     def step(self, mu: float, reach: np.ndarray, guarded: bool = False) -> np.ndarray:
-        """guarded: with a diagonal that makes every row dominant (Gershgorin) and so the whole matrix positive."""
+        """guarded: with a diagonal that makes every row dominant (Gershgorin) and so the whole matrix positive.
+
+        A step beyond reach comes from a stiffness that is weak or negative; then the guarded one may promise more.
+        """
         mu = max(mu, 1e-13 * self.size, float(np.linalg.norm(self._r)) / (1e6 * reach.max()))
         diagonal = np.full(self._r.size, mu)
         if guarded:
@@ -202,7 +205,10 @@ class SparseTangent:
             u = Restricted(csr_array(self._K + diags_array(diagonal)), self._J)(self._r)
         except SingularError:
             return np.zeros_like(self._r)
-        return u * within(u, reach)
+        part = within(u, reach)
+        if part < 1.0 and not guarded:
+            return max((u * part, self.step(mu, reach, guarded=True)), key=self.promise)
+        return u * part
 
     def promise(self, u: np.ndarray) -> float:
         """The same; a step uphill, from a stiffness that is not positive, promises nothing."""
