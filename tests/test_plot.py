@@ -243,6 +243,13 @@ def test_reaction_arrows(inverse):
         pl.plot.mechanism(mech.four_bar(), reactions=True)
 
 
+def test_rounding_errors_are_no_arrows():
+    """A pinion and a rack at constant speed without weight: nothing acts."""
+    result = pl.inverse_dynamics(mech.rack_pinion(), T)
+    ax = pl.plot.mechanism(result, reactions=True)
+    assert count(ax, "reaction") == 0 and ax.get_title("right") == ""
+
+
 def test_load_ends_at_a_body_it_would_run_through():
     m = mech.slider_crank()
     m.add(pl.PointForce("gas", m["slider"].point(0, 0), (-300, 0)))

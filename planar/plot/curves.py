@@ -258,7 +258,7 @@ def _legend(ax: Any, twin: Any = None) -> int:
         handles, labels = handles + more[0], labels + more[1]
     if not handles:
         return 0
-    columns = int(np.clip(70 // (max(map(len, labels)) + 6), 1, 5))
+    columns = _columns([len(label) + 6 for label in labels])
     legend = ax.legend(
         handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, fontsize="small",
         borderaxespad=0.2, handlelength=2.4, columnspacing=1.4,
@@ -266,6 +266,15 @@ def _legend(ax: Any, twin: Any = None) -> int:
     for text in legend.get_texts():  # a name may hold a dollar sign
         text.set_parse_math(False)
     return -(-len(handles) // columns)
+
+
+def _columns(widths: list[int], room: int = 76) -> int:
+    """The most columns of a legend, filled one after the other, whose widths (in characters) fit side by side."""
+    for columns in range(min(len(widths), 6), 1, -1):
+        rows = -(-len(widths) // columns)
+        if sum(max(widths[k : k + rows]) for k in range(0, len(widths), rows)) <= room:
+            return columns
+    return 1
 
 
 def abscissa(result: Any) -> tuple[np.ndarray, str]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +38,8 @@ class Scene:
         self.parts: list[Part] = []
         self.labels: list[Label] = []
         self.force_scale = self.largest_force = 0.0
-        self._supported: list[np.ndarray] = []
+        self._numbers = {name: k for k, name in enumerate((*self.system.body_names, self.model.ground.name))}
+        self._supported: set[tuple[int, int]] = set()
         self.shapes = [
             BodyShape([np.array(s) for s in body.points.values()]) for body in (*self.model.bodies, self.model.ground)
         ]
@@ -60,7 +63,7 @@ class Scene:
 
     def index(self, item: Body | Point | Axis) -> int:
         """Number of a body, or of the body of a point or axis; ground is the last."""
-        return self.system.body_index(item if isinstance(item, Body) else item.body)
+        return self._numbers[(item if isinstance(item, Body) else item.body).name]
 
     def shape(self, item: Body | Point | Axis) -> BodyShape:
         return self.shapes[self.index(item)]
@@ -164,24 +167,35 @@ class Scene:
 
     def _support(self, owner: str, at: np.ndarray) -> None:
         """Triangle and hatching under a ground point, or over it where everything hangs below; one per place."""
-        if any(np.hypot(*(at - known)) < 0.1 * self.unit for known in self._supported):
+        if self._spot(at) in self._supported:
             return
-        self._supported.append(at)
+        self._supported.add(self._spot(at))
         u, up = self.unit, -1.0 if self._hangs(at) else 1.0
         base = at - (0.0, 2.9 * up * u)
         triangle = np.array([at, base + (1.7 * u, 0.0), base - (1.7 * u, 0.0)])
         self.add("ground", owner, Style(INK, SOLID_GROUND[1], 1.0), self.system.nb, triangle)
         self.add_ground(owner, base + np.array([(-2.6 * u, 0.0), (2.6 * u, 0.0)]), -up)
 
-    def _hangs(self, at: np.ndarray) -> bool:
-        """Whether what is attached at a ground point lies well below it, most of the time."""
-        d = [np.zeros((1, 2))]
+    def _spot(self, at: Any) -> tuple[int, int]:
+        """Places closer than about a tenth of a pin count as one."""
+        return round(at[0] / (0.1 * self.unit)), round(at[1] / (0.1 * self.unit))
+
+    @cached_property
+    def _attached(self) -> dict[tuple[int, int], list[int]]:
+        """Numbers of the bodies that an element ties to each ground point."""
+        found: dict[tuple[int, int], list[int]] = {}
         for element in (*self.model.constraints, *self.model.forces):
             ends = [a for a in element.attachments if isinstance(a, Point)]
-            if any(p.body.is_ground and np.allclose(p.s, at) for p in ends):
-                d += [self.poses[:, self.index(p), :2] - at for p in ends if not p.body.is_ground]
-        d = np.concatenate(d)
-        return bool(d[:, 1].mean() < -0.5 * np.hypot(*d.T).mean() - 1e-9 * self.extent)
+            for end in ends:
+                if end.body.is_ground:
+                    others = [self.index(p) for p in ends if not p.body.is_ground]
+                    found.setdefault(self._spot(end.s), []).extend(others)
+        return found
+
+    def _hangs(self, at: np.ndarray) -> bool:
+        """Whether what is attached at a ground point lies well below it, most of the time."""
+        d = self.poses[:, self._attached.get(self._spot(at), []), :2].reshape(-1, 2) - at
+        return bool(len(d) and d[:, 1].mean() < -0.5 * np.hypot(*d.T).mean() - 1e-9 * self.extent)
 
     # --- drawing ---------------------------------------------------------------------------------------------------
 
@@ -191,13 +205,13 @@ class Scene:
             yield part, [outline for outline in part.at(frame) if len(outline)]
 
     def limits(self, frames: Iterable[Frame]) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) corners of a box around everything in these frames."""
+        """(low, high) corners of a box around everything in these frames, with a margin."""
         low, high = np.full(2, np.inf), np.full(2, -np.inf)
         for frame in frames:
             for _, outlines in self.outlines(frame):
                 for outline in outlines:
                     low, high = np.minimum(low, outline.min(0)), np.maximum(high, outline.max(0))
-        room = 1.5 * self.unit
+        room = np.maximum(1.5 * self.unit, 12 * self.unit - (high - low) / 2)  # at least 24 pins wide and high
         return low - room, high + room
 
     def some_frames(self, most: int = 40) -> list[Frame]:

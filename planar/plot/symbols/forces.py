@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from planar import forces as f
-from planar.bodies import Point
 from planar.elements import Element
 from planar.errors import ModelError
 from planar.motions import Motion, as_motion
@@ -162,17 +161,18 @@ def add_reactions(scene: Scene, which: Any) -> None:
         raise ModelError(
             "reactions are known to the result of pl.inverse_dynamics, pl.statics or pl.simulate; give one"
         )
-    wanted: Sequence[Any] = result.model.joints if which is True else [which] if _is_one(which) else list(which)
+    wanted: Iterable[Any] = result.model.joints if which is True else which
+    if isinstance(which, (str, Element)):
+        wanted = [which]
+    inertia = 0.0 if result.a is None else np.abs(result.system.mass * result.a).max(initial=0.0)
+    noise = 1e-9 * max(inertia, np.abs(result.multipliers).max(initial=0.0))
+    ordered = scene.frames.ordered
     for item in wanted:
         joint, on = item if isinstance(item, tuple) else (item, None)
         R = result.reaction(joint, on=on)
-        ordered = scene.frames.ordered
-        _reaction(scene, R.joint, ordered(R.point), ordered(R.force), ordered(R.couple), R.unique)
+        force = np.where(np.abs(R.force) > noise, R.force, 0.0)  # no arrows of rounding errors
+        _reaction(scene, R.joint, ordered(R.point), ordered(force), ordered(R.couple), R.unique)
     scene.sort()
-
-
-def _is_one(which: Any) -> bool:
-    return isinstance(which, (str, Element, Point)) or (isinstance(which, tuple) and not isinstance(which[1], Element))
 
 
 def _reaction(scene: Scene, owner: str, at: np.ndarray, force: np.ndarray, couple: np.ndarray, unique: bool) -> None:
@@ -185,9 +185,9 @@ def _reaction(scene: Scene, owner: str, at: np.ndarray, force: np.ndarray, coupl
 
     scene.add_moving("reaction", owner, style, arrows)
     if np.abs(couple).max(initial=0.0) > 1e-6 * largest * scene.extent:
-        way = np.sign
         turning_arrow(
-            scene, "reaction", owner, REACTION, lambda frame: frame.blend(at), lambda frame: way(frame.blend(couple)), 2.4
+            scene, "reaction", owner, REACTION,
+            lambda frame: frame.blend(at), lambda frame: np.sign(frame.blend(couple)), 2.4,
         )  # fmt: skip
 
 
