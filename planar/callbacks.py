@@ -140,9 +140,7 @@ class _Watch(State):
 
 def _frozen(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
     """The same numbers, read-only: a user's function must not move the mechanism."""
-    view = np.broadcast_to(x, (*lead, x.shape[-1])).view()
-    view.flags.writeable = False
-    return view
+    return np.broadcast_to(x, (*lead, x.shape[-1]))
 
 
 def _shown(x: Any) -> str:

@@ -525,6 +525,19 @@ def test_user_constraints_may_branch_on_values():
     assert_same(e.gamma[:, 0], 6 * right * x * vx**2, 1e-14)
 
 
+def test_user_constraints_that_write_into_their_arguments_do_no_harm():
+    def shifted(t, p):
+        x = p.x
+        x -= 1.0
+        return x * p.y
+
+    system, _ = one(lambda a, b, c, g: pl.UserConstraint("track", a, shifted))
+    t, q, v = random_state(system, np.random.default_rng(1), (5,))
+    e = system.constraints(t, q, v)
+    assert_same(e.Phi[:, 0], (q[:, 0] - 1) * q[:, 1], 1e-15)
+    assert_same(system.pattern.to_dense(e.Phi_q)[:, 0, 1], q[:, 0] - 1, 1e-15)
+
+
 def one(element_of, seed=9):
     m, bodies = _bodies(np.random.default_rng(8))
     m.add(element_of(*bodies))
