@@ -71,6 +71,11 @@ class Jet(NDArrayOperatorsMixin):
         # math.sin(jet), float(jet), int(jet), round(jet): the derivatives would be lost without a word.
         raise TypeError(f"a function of Python's math module, float() or int() cannot carry derivatives; {REMEDY}")
 
+    def _anew(self, _: Any) -> Any:
+        return NotImplemented  # y += x: Python then computes y = y + x
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = __imatmul__ = __imod__ = _anew
+
     __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _refuse
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -180,3 +180,37 @@ def test_wrong_results_are_refused(f, text):
 def test_singular_derivatives_are_not_finite_and_silent():
     value, slope, _ = derivatives(np.sqrt, np.array([0.0, 4.0]))
     assert value.tolist() == [0, 2] and np.isinf(slope[0]) and slope[1] == 0.25
+
+
+def test_augmented_assignment():
+    def f(t):
+        y = np.sin(t)
+        y += t * t
+        y *= 2.0
+        y -= 1
+        y /= 4.0
+        y **= 2
+        return y
+
+    t = np.linspace(0.1, 2, 7)
+    g, g1, g2 = (np.sin(t) + t * t) / 2 - 0.25, (np.cos(t) + 2 * t) / 2, (2 - np.sin(t)) / 2
+    for got, want in zip(derivatives(f, t), (g * g, 2 * g * g1, 2 * g1 * g1 + 2 * g * g2), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-14, atol=1e-15)
+
+
+def test_products_and_norms_of_vectors():
+    A = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+    def vector(t):
+        return np.stack([t, t * t])
+
+    t = 1.3
+    want = (3 * t + 4 * t * t, 3 + 8 * t, 8.0)
+    for f in (lambda t: (A @ vector(t))[1], lambda t: np.dot(A, vector(t))[1], lambda t: np.inner(vector(t), A[1])):
+        np.testing.assert_allclose(derivatives(f, t), want, rtol=1e-14)
+    square = (t**2 + t**4, 2 * t + 4 * t**3, 2 + 12 * t**2)
+    for f in (lambda t: vector(t) @ vector(t), lambda t: np.linalg.norm(vector(t)) ** 2):
+        np.testing.assert_allclose(derivatives(f, t), square, rtol=1e-14)
+    np.testing.assert_allclose(derivatives(lambda t: np.outer(vector(t), vector(t))[0, 1], t), (t**3, 3 * t**2, 6 * t))
+    with pytest.raises(TypeError, match="norm"):
+        derivatives(lambda t: np.linalg.norm(vector(t), 1), t)
