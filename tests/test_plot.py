@@ -373,6 +373,15 @@ def test_trace(inverse):
         pl.plot.trace(inverse, "B")
 
 
+def test_trace_makes_a_figure_that_fits_both_path_and_mechanism():
+    """A flat mechanism whose points go far up and down: the figure is not flat."""
+    m = mech.chain(1, angle=0.0)
+    m.add(pl.AngleDriver("motor", m.ground, m["link1"], pl.Ramp(1.0)))
+    ax = pl.plot.trace(pl.kinematics(m, np.linspace(0, 2 * np.pi, 50)), m["link1"]["B"])
+    width, height = ax.figure.get_size_inches()
+    assert height > 0.8 * width
+
+
 def test_modes():
     eq = pl.equilibrium(mech.chain(3, angle=-1.5))
     axes = pl.plot.modes(eq)
@@ -424,6 +433,26 @@ def test_given_axes_are_used(inverse, ax, draw):
     assert getattr(pl.plot, draw)(inverse, ax=ax) is ax
     assert ax.figure.axes == axes_before
     assert ax.has_data()
+
+
+@pytest.mark.parametrize("what", ["mechanism", "bare", "trace", "reactions", "effort", "energy", "motion", "modes"])
+def test_nothing_is_cut_off_by_the_edge_of_the_paper(inverse, what):
+    """Titles, legends and axis labels lie inside the figure at the first drawing already."""
+    draw = {
+        "mechanism": lambda: pl.plot.mechanism(mech.quick_return()),
+        "bare": lambda: pl.plot.mechanism(mech.chain(30)),
+        "trace": lambda: pl.plot.trace(inverse, "crank", inverse.model["coupler"].point(0.0, 0.1)),
+        "reactions": lambda: pl.plot.reactions(pl.inverse_dynamics(mech.parallelogram(3, speed=2.0), T), "A2")[0],
+        "effort": lambda: pl.plot.effort(inverse),
+        "energy": lambda: pl.plot.energy(inverse),
+        "motion": lambda: pl.plot.motion(inverse, "coupler")[0],
+        "modes": lambda: pl.plot.modes(pl.equilibrium(mech.chain(3, angle=-1.5)))[0],
+    }[what]
+    figure = draw().figure
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        box = ax.get_tightbbox()
+        assert box.x0 > 0 and box.y0 > 0 and box.x1 < figure.bbox.width and box.y1 < figure.bbox.height
 
 
 def test_two_poses_on_one_axes(inverse, ax):

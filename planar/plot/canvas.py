@@ -5,6 +5,7 @@ The only module that imports matplotlib at its top; the plotting functions impor
 
 from __future__ import annotations
 
+import textwrap
 from io import BytesIO
 from typing import Any
 
@@ -66,9 +67,15 @@ def column(rows: int, columns: int = 1, *, width: float = 6.4, height: float = 2
     return grid
 
 
-def title(ax: Any, text: str, pad: float = 6.0) -> None:
-    """A title as it stands: a dollar sign in a name is no formula."""
-    ax.set_title(text, loc="left", fontsize="medium", color=INK, pad=pad, parse_math=False)
+def title(ax: Any, text: str, pad: float = 6.0, part: float = 1.0) -> None:
+    """A title as it stands (a dollar sign in a name is no formula), in lines that fit `part` of the width."""
+    inches = part * ax.get_window_extent().width / ax.figure.dpi
+    lines = [
+        piece
+        for line in text.split("\n")
+        for piece in textwrap.wrap(line, max(16, int(13.5 * inches)), break_on_hyphens=False) or [""]
+    ]
+    ax.set_title("\n".join(lines), loc="left", fontsize="medium", color=INK, pad=pad, parse_math=False)
 
 
 def tidy(ax: Any, xlabel: str = "", ylabel: str = "") -> Any:
@@ -95,6 +102,13 @@ def tidy_polar(ax: Any) -> Any:
     ax.yaxis.set_major_locator(MaxNLocator(nbins=4))
     ax.set_rmin(0.0)
     return ax
+
+
+def settle(ax: Any) -> None:
+    """Lay the figure out once ahead: with equal scales the first pass of matplotlib's layout may cut the title."""
+    if ax.figure.get_layout_engine() is not None:
+        ax.figure.draw_without_rendering()
+    ax.apply_aspect()
 
 
 def to_bytes(fig: matplotlib.figure.Figure, format: str, **options: Any) -> bytes:

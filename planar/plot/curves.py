@@ -15,6 +15,8 @@ from planar.bodies import Body, Point
 from planar.elements import Driver
 from planar.errors import ModelError
 from planar.joints import Revolute, Weld
+from planar.plot.frames import Frames
+from planar.plot.scene import Scene
 from planar.plot.style import DOTTED, FAINT, GREY, INK, LINES
 from planar.tables import effort_unit
 
@@ -124,28 +126,30 @@ def trace(result: Any, *points: Any, ax: Any = None, mechanism: bool = True) -> 
     points      points of bodies, or bodies for their centres of mass; left out: the centre of mass of every body
     mechanism   draw the mechanism at its first sample as well
     """
-    from planar.plot.mechanism import mechanism as draw
-    from planar.plot.mechanism import prepare
+    from planar.plot import canvas
+    from planar.plot.mechanism import Drawing, prepare
 
     chosen = points or tuple(result.model.bodies)
     paths = [(point_name(p), result.point(as_point(result, p)).r) for p in chosen]
+    frames = Frames.of(result)
+    scene, frame = Scene(frames), frames.sample(0)
+    low, high = (np.array([f(r, axis=0) for _, r in paths]) for f in (np.min, np.max))
+    low, high = low.min(0) - scene.unit, high.max(0) + scene.unit
     if mechanism:
-        ax = draw(result, ax=ax, index=0, labels=False)
-    everything = np.concatenate([r for _, r in paths])
-    low, high = everything.min(0), everything.max(0)
-    room = 0.03 * max(float((high - low).max()), 1e-9)
-    ax = prepare(ax, low - room, high + room)
+        box = scene.limits([frame])
+        low, high = np.minimum(low, box[0]), np.maximum(high, box[1])
+    made, ax = ax is None, prepare(ax, low, high)
+    if mechanism:
+        Drawing(ax, scene).update(frame)
     for k, (name, r) in enumerate(paths):
         color, dash = LINES[k % len(LINES)]
         ax.plot(*r.T, color=color, linestyle=dash, linewidth=1.6, label=name, zorder=3)
         ticks = _equal_times(result.t, 24)
         ax.plot(*r[ticks].T, linestyle="none", marker="o", markersize=2.6, color=color, zorder=3)
-    rows = 0
-    if len(paths) <= 8:
-        rows = _legend(ax)
-    ax.set_title(
-        f"{result.model.name}: paths", loc="left", fontsize="medium", color=INK, pad=7 + 14 * rows, parse_math=False
-    )
+    rows = _legend(ax) if len(paths) <= 8 else 0
+    canvas.title(ax, f"{result.model.name}: paths", pad=7 + 14 * rows)
+    if made:
+        canvas.settle(ax)
     return ax
 
 

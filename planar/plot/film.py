@@ -34,7 +34,7 @@ class Film:
         self.figure = self.ax.figure
         self.figure.set_dpi(dpi)
         self.canvas = FigureCanvasAgg(self.figure)
-        canvas.title(self.ax, scene.model.name)
+        canvas.title(self.ax, scene.model.name, part=0.6)
         self.drawing = Drawing(self.ax, scene)
         self.paths = [self._path(k, name, r) for k, (name, r) in enumerate(traces)]
         self.clock = self.ax.set_title("", loc="right", fontsize="medium", color=INK)
@@ -55,6 +55,9 @@ class Film:
 
     def images(self, frames: Iterable[tuple[Frame, str]]) -> Iterator[np.ndarray]:
         """One image per (frame, text of the clock)."""
+        from planar.plot import canvas
+
+        canvas.settle(self.ax)
         self.canvas.draw()
         paper = self.canvas.copy_from_bbox(self.figure.bbox)
         for frame, text in frames:

@@ -23,7 +23,9 @@ FIRST = {"joint": 0, "force": 1, "driver": 1, "body": 2}  # joints have the leas
 
 def put(ax: Any, scene: Scene, frame: Frame, size: float = 8.5) -> list[Any]:
     """Write the labels of a scene with type of `size` points; returns the texts."""
-    _lay_out(ax)
+    from planar.plot import canvas
+
+    canvas.settle(ax)  # text is as large as the paper says, not as the data
     room = _Room(ax, scene, frame)
     texts = []
     for label in sorted(scene.labels, key=lambda label: FIRST.get(label.what, 3)):
@@ -42,13 +44,6 @@ def put(ax: Any, scene: Scene, frame: Frame, size: float = 8.5) -> list[Any]:
         text.set_in_layout(False)
         texts.append(text)
     return texts
-
-
-def _lay_out(ax: Any) -> None:
-    """Settle where the axes are, since text is as large as the paper says, not as the data."""
-    if ax.figure.get_layout_engine() is not None:
-        ax.figure.draw_without_rendering()
-    ax.apply_aspect()
 
 
 class _Room:

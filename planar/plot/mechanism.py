@@ -48,17 +48,20 @@ def mechanism(
         from planar.plot.symbols.forces import add_reactions
 
         add_reactions(scene, reactions)
+    made = ax is None
     ax = prepare(ax, *scene.limits([frame]))
     Drawing(ax, scene).update(frame)
+    if title is None:
+        title = f"{scene.model.name}, t = {frame.t:.4g} s" if len(frames) > 1 else scene.model.name
+    canvas.title(ax, title, part=0.65 if scene.force_scale else 1.0)
+    if scene.force_scale:
+        ax.set_title(f"longest arrow {scene.largest_force:.4g} N", loc="right", fontsize="small", color=GREY)
     if labels if labels is not None else scene.system.nb <= MANY:
         from planar.plot.labels import put
 
         put(ax, scene, frame)
-    if title is None:
-        title = f"{scene.model.name}, t = {frame.t:.4g} s" if len(frames) > 1 else scene.model.name
-    canvas.title(ax, title)
-    if scene.force_scale:
-        ax.set_title(f"longest arrow {scene.largest_force:.4g} N", loc="right", fontsize="small", color=GREY)
+    elif made:
+        canvas.settle(ax)
     return ax
 
 

@@ -46,6 +46,8 @@ def modes(x: Any, ax: Any = None, *, which: Sequence[int] | int | None = None, s
     for k, scene, one in zip(numbers, scenes, axes, strict=True):
         _draw(one, scene, low, high)
         canvas.title(one, f"mode {k + 1}: {_words(known[k])}")
+    if ax is None:
+        canvas.settle(axes[0])
     return axes[0] if len(axes) == 1 else tuple(axes)
 
 
