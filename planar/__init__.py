@@ -45,6 +45,7 @@ from planar.joints import (
 from planar.kinematics import kinematics
 from planar.linearize import linearize
 from planar.model import Model
+from planar.modelfile import load_model
 from planar.motions import Constant, Function, Harmonic, Polynomial, Ramp, Rise, Table
 from planar.result import Event, Result
 from planar.statics import statics

@@ -128,6 +128,12 @@ class Model:
         other._ids = {id(i) for i in (other.ground, *other._items)}
         return other
 
+    def save(self, path: Any) -> None:
+        """Write a TOML file that ``pl.load_model(path)`` reads back exactly; Python code in the model is a `ModelError`."""
+        from planar.modelfile import save_model
+
+        save_model(self, path)
+
     # --- check -----------------------------------------------------------------------------------------------------
 
     def problems(self) -> list[str]:

@@ -1,0 +1,969 @@
+"""Model files: exact round trips, units, errors that point at the file, limits, hostile input."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import ClassVar
+
+import mechanisms
+import numpy as np
+import pytest
+import reference_models
+import test_contract
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import planar as pl
+from planar import modelfile
+from planar.curves import Curve
+from planar.elements import KINDS, Block, Joint
+from planar.modelfile.overrides import parse_change
+from planar.modelfile.reader import needs_code
+from planar.modelfile.schema import schema
+from planar.modelfile.source import MAX_BYTES, line_numbers
+from planar.modelfile.starters import STARTERS, starter
+from planar.modelfile.units import UNITS, UnitError, to_si
+from planar.motions import MOTIONS, Motion, StringMotion
+
+# --- the same model, bit for bit -----------------------------------------------------------------------------------------
+
+
+def plain(value):
+    """A value as data that compares floats bit for bit."""
+    if isinstance(value, (float, np.floating)):
+        return float(value).hex()
+    if isinstance(value, pl.Body):
+        return "body", value.name
+    if isinstance(value, pl.Point):
+        return "point", value.body.name, plain(value.s), value.name
+    if isinstance(value, pl.Axis):
+        return "axis", value.body.name, plain(value.start), plain(value.end)
+    if isinstance(value, (Motion, Curve)):
+        return type(value).__name__, plain(value.to_dict())
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    return type(value).__name__, value
+
+
+def content(model):
+    bodies = [
+        (b.name, *map(plain, (b.mass, b.inertia, b.r, b.phi, b.v, b.omega)), list(plain(b.points).items()))
+        for b in (model.ground, *model.bodies)
+    ]
+    elements = [
+        (type(e).__name__, {f.name: plain(getattr(e, f.name)) for f in dataclasses.fields(e)})
+        for e in (*model.joints, *model.drivers, *model.forces)
+    ]
+    return model.name, plain(model.gravity), bodies, elements
+
+
+def round_trip(model):
+    text = modelfile.dumps(model)
+    back = modelfile.loads(text).model
+    assert content(back) == content(model)
+    assert modelfile.dumps(back) == text
+    return back
+
+
+@pytest.mark.parametrize("name", mechanisms.TEXTBOOK)
+def test_textbook_mechanisms_round_trip(name):
+    round_trip(mechanisms.TEXTBOOK[name]())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_mechanisms_round_trip_and_compute_the_same(seed):
+    m = mechanisms.random_mechanism(seed, 6, driven=True)
+    t = np.linspace(0, 0.2, 5)
+    a, b = (pl.inverse_dynamics(x, t) for x in (m, round_trip(m)))
+    assert a.lam.tobytes() == b.lam.tobytes()
+
+
+def test_andrews_squeezer_round_trips_through_a_file(tmp_path):
+    m = reference_models.andrews()
+    m.save(tmp_path / "andrews.toml")
+    assert content(pl.load_model(tmp_path / "andrews.toml")) == content(m)
+    assert content(pl.load_model(str(tmp_path / "andrews.toml"))) == content(m)
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k in test_contract.FACTORIES and not needs_code(KINDS[k])])
+def test_every_registered_kind_round_trips(kind):
+    m = pl.Model("all of a kind")
+    rng = np.random.default_rng(1)
+    a, b, c = (m.add(pl.Body(n, 1.0, 0.1, rng.normal(size=2), float(rng.normal()))) for n in "abc")
+    stored = 0
+    for k, element in enumerate(test_contract.FACTORIES[kind](rng, a, b, c, m.ground)):
+        element.name = f"x{k}"
+        if not any(map(callable, _magnitudes(element))):
+            m.add(element)
+            stored += 1
+    assert stored
+    round_trip(m)
+
+
+def _magnitudes(element):
+    values = [getattr(element, f.name) for f in dataclasses.fields(element)]
+    flat = [v for value in values for v in (value if isinstance(value, tuple) else (value,))]
+    return [v for v in flat if not isinstance(v, Motion)]
+
+
+finite = st.floats(min_value=-1e99, max_value=1e99)  # models take nothing larger
+positive = st.floats(min_value=0, max_value=1e99, exclude_min=True)
+
+
+@given(st.tuples(finite, finite), st.tuples(*[finite] * 8), positive, finite)
+@settings(max_examples=100, deadline=None)
+def test_every_float_survives_bit_for_bit(gravity, x, mass, length):
+    m = pl.Model("floats", gravity)
+    b = m.add(pl.Body("b", mass, abs(x[0]) or 1.0, x[:2], x[2], v=x[3:5], omega=x[5], points={"P": x[6:8]}))
+    m.ground.points["O"] = (x[0], -0.0)
+    m.add(pl.Spring("s", m.ground["O"], b["P"], stiffness=x[1], length=abs(length), damping=-0.0, force=x[3]))
+    m.add(pl.PointForce("f", b.point(x[4], x[5]), (x[6], x[7])))
+    round_trip(m)
+
+
+names = st.text(st.characters(exclude_categories=("C", "Z")) | st.just(" "), min_size=1, max_size=12)
+
+
+@given(
+    st.lists(
+        names.filter(lambda n: n.strip() and n.isprintable() and n != "ground"), min_size=6, max_size=6, unique=True
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_any_printable_name_survives(words):
+    body, other, joint, point, another, model = words
+    m = pl.Model(model)
+    a = m.add(pl.Body(body, 1.0, 1.0, (0, 0), 0.0, points={point: (1, 2), another: (3, 4)}))
+    b = m.add(pl.Body(other, 1.0, 1.0, (0, 0), 0.0, points={point: (1, 2)}))
+    m.add(pl.Revolute(joint, a[point], b[point]))
+    m.add(pl.Distance(f"{joint}2", a[another], m.ground.point(9, 9), length=7.0))
+    round_trip(m)
+
+
+def test_dots_that_could_mean_two_points_are_written_out():
+    m = pl.Model("dots")
+    a = m.add(pl.Body("a", 1.0, 1.0, points={"b.c": (1, 0), "x": (0, 0)}))
+    ab = m.add(pl.Body("a.b", 1.0, 1.0, points={"c": (0, 1)}))
+    m.add(pl.Revolute("j", a["b.c"], ab["c"]))
+    m.add(pl.Revolute("k", a["x"], m.ground.point(0, 0)))
+    assert 'point_i = { body = "a", point = "b.c" }' in modelfile.dumps(m)
+    round_trip(m)
+    text = modelfile.dumps(m).replace('{ body = "a", point = "b.c" }', '"a.b.c"')
+    with pytest.raises(pl.ModelError, match="the dots mean several"):
+        modelfile.loads(text)
+
+
+@pytest.mark.parametrize(
+    "motion",
+    [
+        1,
+        0.5,
+        "2*pi*t",
+        pl.Constant(1e-300),
+        pl.Ramp(math.pi, -0.0),
+        pl.Harmonic(0.1, 3.0, 0.2, 1.0),
+        pl.Polynomial([1, 0.1, -3e-7]),
+        pl.Rise(0.1, 0.2, 0.7, "modified_sine", 1.0),
+        pl.Table(np.linspace(0, 1, 40), np.sin(np.linspace(0, 1, 40))),
+        pl.Table([0, 1, 2, 3], [0, 1, 1, 0], periodic=True),
+        StringMotion("a*sin(w*t)", {"a": 0.1, "w": 2.0}.items()),
+        2 * pl.Ramp(0.1) - pl.Harmonic(0.1, 1.0) + "t**2",
+    ],
+    ids=lambda motion: str(motion)[:30],
+)
+def test_motions_round_trip(motion):
+    m = mechanisms.four_bar(speed=None)
+    m.add(pl.AngleDriver("motor", m.ground, m["crank"], motion, from_drawn=True))
+    round_trip(m)
+
+
+def test_motions_above_are_all_there_are():
+    assert set(MOTIONS) == {"Constant", "Ramp", "Harmonic", "Polynomial", "Rise", "Table", "StringMotion", "Sum"}
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        pl.circle(0.05),
+        pl.circle(1, (0, 2)),
+        pl.polar("0.4 + 0.1*cos(u)"),
+        pl.SplineCurve([(0, 0), (1, 0), (1, 1), (0, 1.5)]),
+        pl.SplineCurve([(k, math.sin(k)) for k in range(30)], closed=False),
+        pl.FunctionCurve(("u", "a*u**2"), -1, 1, constants={"a": 0.3}),
+    ],
+    ids=repr,
+)
+def test_curves_round_trip(curve):
+    m = mechanisms.cam()
+    m["contact"].curve = curve
+    round_trip(m)
+
+
+def test_none_means_as_drawn():
+    m = mechanisms.four_bar()
+    m.add(pl.Weld("w", m["crank"]["A"], m["rocker"]["C"], None))
+    m.add(pl.Spring("s", m["crank"]["A"], m["rocker"]["C"], stiffness=1.0))
+    assert 'angle = "drawn"' in modelfile.dumps(m)
+    assert round_trip(m)["w"].angle is None
+
+
+def test_a_point_that_was_moved_or_named_elsewhere_keeps_its_place():
+    m = mechanisms.four_bar()
+    m["crank"].points["B"] = (0.07, 0.0)  # the joint keeps the point that it was made with
+    m["A"].point_i = pl.Point(m.ground, (0.0, 0.0), "pivot")
+    back = round_trip(m)
+    assert back["B"].point_i.s == (0.05, 0.0) and back["crank"].points["B"] == (0.07, 0.0)
+    assert back["A"].point_i.name == "pivot"
+
+
+def test_python_code_cannot_be_saved_and_every_place_is_named(tmp_path):
+    m = mechanisms.four_bar(speed=None)
+    m.add(pl.AngleDriver("motor", m.ground, m["crank"], lambda t: t))
+    m.add(pl.Torque("brake", m["rocker"], lambda t, state: 0.0 * t))
+    m.add(pl.UserForce("wind", m["coupler"], lambda t, state: (0.0, 0.0, 0.0)))
+    m.add(pl.PointForce("push", m["coupler"]["B"], (pl.Function(np.sin), 1.0)))
+    with pytest.raises(pl.ModelError) as error:
+        m.save(tmp_path / "x.toml")
+    assert len(error.value.problems) == 4
+    for name, problem in zip(("motor", "brake", "wind", "push"), sorted(error.value.problems, key=_order), strict=True):
+        assert name in problem and "code" in problem
+    assert not (tmp_path / "x.toml").exists()
+
+
+def _order(problem):
+    return next(k for k, name in enumerate(("motor", "brake", "wind", "push")) if name in problem)
+
+
+def test_a_model_with_problems_is_not_saved(tmp_path):
+    m = mechanisms.four_bar()
+    m["crank"].mass = -1.0
+    with pytest.raises(pl.ModelError, match="mass is -1 kg"):
+        m.save(tmp_path / "x.toml")
+
+
+# --- a new joint is one class ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def new_joint():
+    @dataclasses.dataclass(eq=False)
+    class Tether(Joint):
+        """A rod of adjustable length: Phi = (d . d - L^2) / (2 L) = 0."""
+
+        point_i: pl.Point
+        point_j: pl.Point
+        reach: float
+        guide: pl.Axis | None = None
+        pull: object = 0.0
+        units: ClassVar = {"reach": "m", "pull": "N"}
+
+        def blocks(self):
+            i, j = self.point_i, self.point_j
+            yield Block("distance", (i.body, j.body), (*i.s, *j.s, self.reach, self.reach), ("length",))
+
+    yield Tether
+    del KINDS["Tether"]
+
+
+def test_a_new_joint_is_read_and_written_without_being_listed(new_joint):
+    m = mechanisms.four_bar()
+    crank, rocker = m["crank"], m["rocker"]
+    m.add(new_joint("t", crank["B"], rocker["D"], 0.4, m.ground.axis((0, 0), (1, 0)), (pl.Ramp(1.0), m["coupler"])))
+    round_trip(m)
+    text = (
+        starter("four-bar")
+        + '[joints.t]\ntype = "Tether"\npoint_i = "crank.B"\npoint_j = "rocker.D"\nreach = "40 cm"\n'
+    )
+    assert modelfile.loads(text).model["t"].reach == 0.4
+    with pytest.raises(pl.ModelError, match="is not a length"):
+        modelfile.loads(text.replace("40 cm", "40 kg"))
+    kinds = [s["title"] for s in schema()["definitions"]["joint"]["oneOf"]]
+    assert "Tether" in kinds and "UserConstraint" not in kinds
+
+
+# --- units and formulas ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("45 mm", 0.045),
+        ("45mm", 0.045),
+        ("-1.5e2 cm", -1.5),
+        ("30 deg", math.radians(30)),
+        ("1 rev", 2 * math.pi),
+        ("120 rpm", 4 * math.pi),
+        ("15 deg/s", math.radians(15)),
+        ("500 g", 0.5),
+        ("2000 kg mm^2", 0.002),
+        ("0.5 N/mm", 500.0),
+        ("250 N mm", 0.25),
+        ("36 km/h", 10.0),
+        ("9.81 m/s^2", 9.81),
+        ("3 N*m", 3.0),
+        ("2 N m s/rad", 2.0),
+        ("1 inch", 0.0254),
+        ("250 ms", 0.25),
+    ],
+)
+def test_units(text, value):
+    literals = to_si(text)
+    assert float(literals.text) == pytest.approx(value, rel=2e-16) and literals.dimension is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "si"),
+    [
+        ("L2 + 5 mm", "L2 + 0.005"),
+        ("sin(90 deg)", "sin(1.5707963267948966)"),
+        ("2*30 mm/L", "2*0.03/L"),
+        ("5 mm / s", "0.005 / s"),
+        ("min(2, 3)", "min(2, 3)"),
+        ("L2", "L2"),
+        ("1e3", "1e3"),
+        ("1/(2 mm)", "1/(0.002)"),
+    ],
+)
+def test_units_in_formulas(text, si):
+    assert to_si(text).text == si
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("3 mmm", "unknown unit 'mmm' after a number, did you mean 'mm'"),
+        ("50 Hz", "2*pi*50"),
+        ("1/2 mm", "write brackets"),
+        ("2 m**2", "a power of a unit is written ^"),
+        ("2 m^2.5", "a power of a unit is written ^"),
+        ("1e400 mm", "too large"),
+        ("2 min(1, 2)", "write * to multiply"),
+        ("2 L2", "unknown unit 'L2'"),
+    ],
+)
+def test_unclear_units_are_refused(text, message):
+    with pytest.raises(UnitError) as error:
+        to_si(text)
+    assert message in str(error.value)
+
+
+def test_a_unit_that_is_a_parameter_too_is_refused_where_it_could_mean_both():
+    assert to_si("2 m * s", {"s": 1.0}).text == "2.0 * s"
+    with pytest.raises(UnitError, match="is a unit and a parameter"):
+        to_si("2 m*s", {"s": 1.0})
+
+
+@given(st.floats(min_value=1e-100, max_value=1e100), st.sampled_from(sorted(UNITS)))
+def test_every_unit_is_its_factor(x, unit):
+    over, under, _ = UNITS[unit]
+    assert float(to_si(f"{x!r} {unit}").text) == x * over / under
+
+
+PENDULUM = """\
+schema = 1
+[model]
+gravity = [0, -9.81]
+[parameters]
+a = "2*b"
+b = "250 mm"
+c = 3
+[bodies.rod]
+length = "a"
+mass = "c - 1"
+start = "O"
+phi = "-30 deg"
+points = { M = ["a/4", 0] }
+[joints.pin]
+type = "Revolute"
+point_i = { body = "ground", at = [0, "b - 250 mm"] }
+point_j = "rod.O"
+"""
+
+
+def test_parameters_and_formulas():
+    file = modelfile.loads(PENDULUM)
+    rod = file.model["rod"]
+    assert file.parameters == {"a": 0.5, "b": 0.25, "c": 3.0}
+    assert rod.mass == 2.0 and rod.inertia == 2.0 * 0.5**2 / 12 and rod.phi == -math.pi / 6
+    assert rod.points == {"O": (-0.25, 0.0), "B": (0.25, 0.0), "M": (0.125, 0.0)}
+
+
+def test_parameters_in_formulas_of_time_become_constants():
+    text = PENDULUM + '[forces.f]\ntype = "Torque"\nbody = "rod"\ntorque = "a*sin(c*t) + 1 N m"\n'
+    model = modelfile.loads(text).model
+    assert model["f"].torque == StringMotion("a*sin(c*t) + 1.0", (("a", 0.5), ("c", 3.0)))
+    round_trip(model)
+
+
+def test_a_body_from_a_drawing():
+    text = """
+    schema = 1
+    [bodies.plate]
+    mass = 1
+    inertia = 0.1
+    com = "G"
+    origin = [5, 0]
+    phi = "90 deg"
+    points = { A = [0, 0], G = [1, 0] }
+    [joints.A]
+    type = "Weld"
+    point_i = { body = "ground", at = [5, 0] }
+    point_j = "plate.A"
+    angle = "drawn"
+    """
+    plate = modelfile.loads(text).model["plate"]
+    expected = pl.Body.from_origin(
+        "plate", 1, 0.1, com="G", origin=(5, 0), phi=math.pi / 2, points={"A": (0, 0), "G": (1, 0)}
+    )
+    assert (plate.r, plate.phi, plate.points) == (expected.r, expected.phi, expected.points)
+
+
+CURVE = 'curve = { type = "polar", radius = "base + lift*(1 - cos(u - pi/2))/2" }'
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        '{ type = "polar", radius = "base + lift*(1 - cos(u - pi/2))/2" }',
+        '{ type = "FunctionCurve", u0 = 0, u1 = "2*pi", closed = true, '
+        'f = ["(base + lift*(1 - cos(u - pi/2))/2)*cos(u)", "(base + lift*(1 - cos(u - pi/2))/2)*sin(u)"] }',
+    ],
+)
+def test_curves_of_files(curve):
+    model = modelfile.loads(starter("cam-follower").replace(CURVE, f"curve = {curve}")).model
+    u = np.linspace(0, 6, 7)
+    r = 0.05 + 0.012 * (1 - np.cos(u - math.pi / 2)) / 2
+    np.testing.assert_allclose(
+        model["contact"].curve.evaluate(u)[0], np.stack([r * np.cos(u), r * np.sin(u)], -1), atol=1e-15
+    )
+
+
+def test_circle_and_spline_of_files():
+    for curve in (
+        '{ type = "circle", radius = "50 mm" }',
+        '{ type = "SplineCurve", points = [[0.05, 0], [0, "50 mm"], [-0.05, 0], [0, -0.05]] }',
+    ):
+        model = modelfile.loads(starter("cam-follower").replace(CURVE, f"curve = {curve}")).model
+        assert np.hypot(*model["contact"].curve.evaluate(0.0)[0]) == pytest.approx(0.05)
+
+
+# --- errors point at the file ------------------------------------------------------------------------------------------
+
+
+def problems_of(text, **changes):
+    with pytest.raises(pl.ModelError) as error:
+        modelfile.loads(text, changes)
+    return error.value.problems
+
+
+def edited(old, new, name="four-bar"):
+    text = starter(name)
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "message"),
+    [
+        ('"crank.B"', '"cranck.B"', 'joints.B.point_i = "cranck.B"', "unknown body 'cranck', did you mean 'crank'?"),
+        ('"crank.B"', '"crank.b"', "joints.B.point_i", "body 'crank' has no point 'b'"),
+        ('"crank.B"', '"crank"', "joints.B.point_i", 'such as "crank.A"'),
+        ('"crank.B"', "333", "joints.B.point_i = 333", 'expected a point: "crank.A"'),
+        ('"crank.B"', "{ body = 'crank' }", "joints.B.point_i", "either at = [x, y] or point ="),
+        ("mass = 2.0", "mass = -2\ninertia = 1", "bodies.coupler", ": mass is -2 kg; give a value >= 0"),
+        ("mass = 2.0", "mass = '2 mm'", "bodies.coupler.mass = \"2 mm\"", 'expected a mass in kg, such as 0.5 or "500 g"'),
+        ("mass = 2.0", "mas = 2.0", "bodies.coupler.mas = 2.0", "did you mean 'mass'?"),
+        ("mass = 2.0", "mass = true", "bodies.coupler.mass = true", "expected a mass"),
+        ("mass = 2.0", "mass = nan", "bodies.coupler.mass = nan", "expected a mass"),
+        ("mass = 2.0", "mass = [1]", "bodies.coupler.mass = [1]", "expected a mass"),
+        ("mass = 2.0", "mass = 1979-05-27", "bodies.coupler.mass", "expected a mass"),
+        ('"coupler"\nmass', '"coupla"\nmass', 'bodies.coupler.length = "coupla"', "did you mean 'coupler'?"),
+        ('"coupler"\nmass', '"coupler*t"\nmass', "bodies.coupler.length", "the time t has no meaning here"),
+        ('"coupler"\nmass', '"coupler/0"\nmass', "bodies.coupler.length", "inf"),
+        ('"coupler"\nmass', '"-coupler"\nmass', "bodies.coupler", "give a positive length"),
+        ('type = "Revolute"', 'type = "Revolut"', "joints.A.type", "did you mean 'Revolute'?"),
+        ('type = "Revolute"', "", "joints.A", 'expected type = "..."'),
+        ('type = "Revolute"', 'type = "AngleDriver"', "joints.A.type", "write it under [drivers.A]"),
+        ('type = "Revolute"', 'type = "UserConstraint"', "joints.A", "Python code"),
+        ('point_j = "crank.A"', "", "joints.A", "Revolute needs point_j"),
+        ('point_j = "crank.A"', 'point_j = "ground.D"', "joints.A", "acts from body 'ground' to itself"),
+        ('"Ramp"', '"Rampe"', "drivers.motor.motion.type", "did you mean 'Ramp'?"),
+        ('rate = "speed", ', "", "drivers.motor.motion", "Ramp needs rate"),
+        ('rate = "speed"', 'rate = "3 m"', "drivers.motor.motion.rate", "expected an angular speed in rad/s"),
+        ('rate = "speed"', 'rat = "speed"', "drivers.motor.motion.rat", "did you mean 'rate'?"),
+        ('{ type = "Ramp", rate = "speed", start = "start" }', '"3 m"', "drivers.motor.motion", "expected an angle"),
+        ('{ type = "Ramp", rate = "speed", start = "start" }', '"speeed*t"', "drivers.motor.motion", "did you mean 'speed'?"),
+        ('{ type = "Ramp", rate = "speed", start = "start" }', '"log(-1 - t)"', "drivers.motor", "is nan at t = 0"),
+        ("schema = 1", "", "schema", "begin the file with schema = 1"),
+        ("schema = 1", "schema = 2", "schema = 2", "this version reads schema = 1"),
+        ("[joints.A]", "[joint.A]", "joint", "unknown table, did you mean 'joints'?"),
+        ("[joints.A]", "[joints.crank]", "joints.crank", "stands under [bodies] too"),
+        ("[bodies.rocker]", "[bodies.ground]\nmass = 1\ninertia = 1\n[bodies.rocker]", "bodies.ground", "is always there"),
+        ("[parameters]", "[parameters]\nsin = 1", "parameters.sin", "is a function"),
+        ("[parameters]", "[parameters]\nt = 1", "parameters.t", "is the time"),
+        ("[parameters]", "[parameters]\n'a b' = 1", 'parameters."a b"', "letters, digits and _ only"),
+        ("coupler = 0.30", 'coupler = "rocker"\nx = "y"\ny = "x"', "parameters", "is defined by itself: "),
+        ("base = 0.30", "base = '30 rods'", "parameters.base", "unknown unit 'rods'"),
+        ("gravity = [0, -9.81]", "gravity = -9.81", "model.gravity = -9.81", "expected a pair [x, y]"),
+        ("t = \"0:2*pi/speed:361\"", "", "analyses.cycle", "inverse needs t"),
+        ("t = \"0:2*pi/speed:361\"", "t = '0:1:0'", "analyses.cycle.t", "a whole number of samples"),
+        ("t = \"0:2*pi/speed:361\"", "t = '0:1:2:3'", "analyses.cycle.t", '"start:stop:samples"'),
+        ('type = "inverse"', 'type = "invers"', "analyses.cycle.type", "did you mean 'inverse'?"),
+        ('type = "inverse"', 'type = "inverse"\nactuate = ["E"]', "analyses.cycle.actuate", "nothing is named 'E'"),
+        ('type = "inverse"', 'type = "inverse"\nrtol = 1', "analyses.cycle.rtol", "inverse has no 'rtol'"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_line_the_key_the_value_and_the_remedy(old, new, place, message):
+    text = edited(old, new)
+    problems = problems_of(text)
+    assert len(problems) == 1, problems
+    assert place in problems[0] and message in problems[0]
+    line = int(problems[0].removeprefix("line ").partition(",")[0]) if problems[0].startswith("line ") else None
+    if old != "schema = 1":
+        changed = starter("four-bar").index(old)
+        first, last = (text.count("\n", 0, k) + 1 for k in (changed, changed + len(new)))
+        assert line is not None and line <= last
+        assert line >= first or place.count(".") < 2 or "parameters" in place  # of the key; else of the table above
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ('start = "A"', "names an end of a rod"),
+        ("length = 1\ncom = [0, 0]", "does not go with length"),
+        ("length = 1\npoints = { A = [0, 0] }", "is an end of the rod already"),
+        ("origin = [0, 0]", "give com"),
+        ("com = [0, 0]\nr = [0, 0]", "beside com give origin"),
+        ("com = 'Q'", "'Q' is not one of its points"),
+        ("com = [0, 0]\norigin = [0, 0]", "origin is given without phi"),
+        ("points = [[0, 0]]", "expected points { A = [0, 0]"),
+        ("mass = 0\ninertia = 0", "is massless and no joint holds it"),
+    ],
+)
+def test_bodies_that_contradict_themselves(keys, message):
+    text = f"schema = 1\n[bodies.b]\n{keys}\n"
+    assert any(message in p and p.startswith("line ") for p in problems_of(text)), problems_of(text)
+
+
+def test_all_problems_at_once():
+    text = starter("four-bar")
+    for old, new in (
+        ("mass = 2.0", "mass = -2"),
+        ('point_i = "crank.B"', 'point_i = "cranck.B"'),
+        ('point_j = "rocker.C"', 'point_j = "rocker.X"'),
+        ('rate = "speed"', 'rate = "speeed"'),
+        ('"60 rpm"', '"60 rps"'),
+        ('type = "inverse"', 'type = "invers"'),
+        ("[model]", "[modell]"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    problems = problems_of(text)
+    for part in ("mass is -2 kg", "'cranck'", "'X'", "'rps'", "invers", "'model'"):
+        assert sum(part in p for p in problems) >= 1, (part, problems)
+    assert not any(
+        "speed'" in p and "unknown name" in p and "speeed" not in p for p in problems
+    )  # said once, where it stands
+
+
+def test_one_wrong_body_is_said_once_and_not_by_every_joint():
+    problems = problems_of(edited("mass = 2.0", "mass = 'heavy'"))
+    assert len(problems) == 1 and "'heavy'" in problems[0]
+
+
+def test_many_problems_end_early():
+    text = "schema = 1\n" + "".join(
+        f"[joints.j{k}]\ntype = 'Revolute'\npoint_i = 'a.A'\npoint_j = 'b.B'\n" for k in range(5000)
+    )
+    start = time.perf_counter()
+    problems = problems_of(text)
+    assert len(problems) == 51 and "reading stopped" in problems[-1]
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = ", "no valid TOML: Invalid value .at end of document"),
+        ("schema = 1\nphi = 30 deg\n", "line 2: .*stand in quotes, phi = \"30 deg\""),
+        ("schema = 1\nschema = 1\n", "line 2: Cannot overwrite"),
+        ("[a", "line 1|no valid TOML"),
+        ("", "begin the file with schema = 1"),
+    ],
+)  # fmt: skip
+def test_what_is_no_toml_is_said_with_its_line(text, message):
+    with pytest.raises(pl.ModelError, match=message):
+        modelfile.loads(text)
+
+
+def test_line_numbers():
+    text = 'schema = 1\n[a."b.c"]\nx.y = 1\n\n[ d . e ]\n"f g" = [\n  1,\n]\n'
+    assert line_numbers(text) == {
+        ("schema",): 1,
+        ("a", "b.c"): 2,
+        ("a", "b.c", "x", "y"): 3,
+        ("d", "e"): 5,
+        ("d", "e", "f g"): 6,
+    }
+    assert line_numbers(text + 'x = """\n[no.table]\n"""') == {}
+
+
+# --- encodings and files -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_encodings_that_shells_and_editors_write(tmp_path, encoding, newline):
+    path = tmp_path / "x.toml"
+    path.write_bytes(starter("four-bar").replace("\n", newline).encode(encoding))
+    assert content(pl.load_model(path)) == content(modelfile.loads(starter("four-bar")).model)
+
+
+def test_files_that_are_none(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_bytes(b"\x80\x81")
+    with pytest.raises(pl.ModelError, match=r"x\.toml.*is no text file"):
+        pl.load_model(path)
+    with pytest.raises(FileNotFoundError):
+        pl.load_model(tmp_path / "y.toml")
+
+
+# --- changes ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "look"),
+    [
+        ("crank", 0.12, lambda m: m["crank"].points["B"][0] * 2),
+        ("coupler.mass", 3, lambda m: m["coupler"].mass),
+        ("bodies.coupler.mass", "3000 g", lambda m: m["coupler"].mass),
+        ("motor.motion.rate", "0.12 rad/s", lambda m: m["motor"].motion.rate),
+        ("gravity", [0, 0.12], lambda m: m.gravity[1]),
+        ("gravity", np.array([0, 0.12]), lambda m: m.gravity[1]),
+        ("model.gravity", (0, 0.12), lambda m: m.gravity[1]),
+        ("coupler.inertia", np.float64(0.12), lambda m: m["coupler"].inertia),
+        ("ground.points.D", ["0.12", 0], lambda m: m["D"].point_i.s[0]),
+    ],
+)
+def test_changes_by_path(path, value, look):
+    assert look(modelfile.loads(starter("four-bar"), {path: value}).model) in (0.12, 3.0)
+
+
+def test_changes_that_mean_nothing():
+    problems = problems_of(starter("four-bar"), **{"crnk.mass": 2, "coupler.maas": 2, "L9": 1})
+    assert any("nothing is named 'crnk', did you mean 'crank'?" in p for p in problems)
+    assert any("did you mean 'mass'?" in p for p in problems)
+    assert any("nothing is named 'L9'" in p for p in problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("crank.mass=2", ("crank.mass", 2)),
+        ("L2 = 0.3", ("L2", 0.3)),
+        ("crank.phi=30 deg", ("crank.phi", "30 deg")),
+        ('crank.phi="30 deg"', ("crank.phi", "30 deg")),
+        ("gravity=[0, -9.81]", ("gravity", [0, -9.81])),
+        ("m.motion={ type = 'Ramp', rate = 1 }", ("m.motion", {"type": "Ramp", "rate": 1})),
+        ("a=1\nb=2", ("a", "1\nb=2")),
+    ],
+)
+def test_changes_as_text(text, change):
+    assert parse_change(text) == change
+
+
+@pytest.mark.parametrize("text", ["crank.mass", "=2", "a="])
+def test_what_is_no_change(text):
+    with pytest.raises(ValueError, match="NAME=VALUE"):
+        parse_change(text)
+
+
+# --- limits --------------------------------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "too large": ("#" * (MAX_BYTES + 1), "larger than"),
+    "long dotted key": (".".join("a" * 100_000) + " = 1", "more than 16 parts"),
+    "long dotted quotes": (" . ".join(['"\\""'] * 50_000) + " = 1", "more than 16 parts"),
+    "long dotted header": (f"[{'.'.join('a' * 100_000)}]", "more than 16 parts"),
+    "deep arrays": ("a = " + "[" * 100_000, "nested deeper|Invalid"),
+    "deep closed arrays": ("schema = 1\na = " + "[" * 60 + "]" * 60, "nested deeper"),
+    "deep inline tables": ("a = " + "{a = " * 100_000, "nested deeper|Invalid"),
+    "deep tables": (f"[{'.'.join('abcdefghijklmn')}]", "nested deeper"),
+    "long integer": ("a = " + "1" * 1_000_000, "cannot be read"),
+    "huge integer": ("schema = 1\n[bodies.b]\nmass = 1" + "0" * 400, "expected a mass"),
+    "many numbers": ("a = [" + "1," * 510_000 + "]", "entries"),
+    "long name": (f"schema = 1\n[bodies.{'a' * 100_000}]\nmass = 1\ninertia = 1", "1 to 200 printable"),
+    "long formula": (f"schema = 1\n[parameters]\na = '{'1+' * 100_000}1'", "at most 2000"),
+    "deep formula": (f"schema = 1\n[parameters]\na = '{'(' * 900}1{')' * 900}'", "nested deeper than 50"),
+    "tower": ("schema = 1\n[parameters]\na = '9**9**9**9**9'", "evaluates to"),
+    "many formulas": (
+        "schema = 1\n[parameters]\n" + "".join(f"a{k} = '{'1+' * 900}1'\n" for k in range(600)),
+        "more than 500 operations|longer than",
+    ),
+    "many parameters": ("schema = 1\n[parameters]\n" + "".join(f"a{k} = 1\n" for k in range(2000)), "at most 1000"),
+    "a chain of parameters": (
+        "schema = 1\n[parameters]\n" + "".join(f"a{k} = 'a{k + 1}'\n" for k in range(999)),
+        "unknown name 'a999'",
+    ),
+    "exponential parameters": (
+        "schema = 1\n[parameters]\na0 = 10\n" + "".join(f"a{k} = 'a{k - 1}*a{k - 1}'\n" for k in range(1, 900)),
+        "inf",
+    ),
+    "many bodies": ("schema = 1\n" + "".join(f"[bodies.b{k}]\n" for k in range(50_001)), "at most 50000"),
+    "many curves": (
+        "schema = 1\n[bodies.b]\nmass = 1\ninertia = 1\npoints.A = [0, 0]\n"
+        + "".join(
+            f"[joints.j{k}]\ntype = 'PointOnCurve'\nbody_i = 'ground'\npoint_j = 'b.A'\n"
+            "curve = { type = 'circle', radius = 1 }\n"
+            for k in range(210)
+        ),
+        "more than 200 curves",
+    ),
+    "unknown names among many": (
+        "schema = 1\n"
+        + "".join(f"[bodies.body{k}]\nmass = 1\ninertia = 1\n" for k in range(8000))
+        + "".join(f"[joints.j{k}]\ntype = 'Revolute'\npoint_i = 'bady{k}.A'\npoint_j = 'x.B'\n" for k in range(100)),
+        "unknown body 'bady0'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_end_soon_in_a_model_error(name):
+    text, message = HOSTILE[name]
+    start = time.perf_counter()
+    with pytest.raises(pl.ModelError, match=message):
+        modelfile.loads(text)
+    assert time.perf_counter() - start < 20  # measured: 4 s for the slowest on a busy machine, most are instant
+
+
+def test_reading_runs_no_code_and_opens_no_file():
+    """An audit hook sees every file, import, process and compilation of the interpreter while a file is read."""
+    code = """
+import sys
+from planar import modelfile
+from planar.modelfile.starters import STARTERS, starter
+texts = [starter(name) for name in STARTERS]
+texts.append(texts[0].replace('"speed"', '"__import__(1)"', 1))
+def read():
+    for text in texts:
+        try:
+            modelfile.loads(text)
+        except modelfile.ModelError:
+            pass
+read()  # what is imported on first use is imported now
+seen = []
+def hook(event, args):
+    if watching and event.split(".")[0] in ("open", "import", "exec", "compile", "os", "subprocess", "socket", "shutil"):
+        seen.append((event, str(args)[:80]))
+sys.addaudithook(hook)
+watching = True
+read()
+watching = False
+print(seen)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+# --- fuzz ------------------------------------------------------------------------------------------------------------------
+
+PIECES = sorted(
+    {*"[]{}\"'=.,\n# \t0_-+e", *("nan", "inf", "true", "1e400", "1e-400", "9" * 400, "\ud7ff", "\x00", "\\u0000")}
+)
+PIECES += [line + "\n" for name in STARTERS for line in starter(name).splitlines()]
+
+
+def read(text):
+    """Any text is a model or a ModelError; everything else is a bug."""
+    try:
+        return modelfile.loads(text)
+    except pl.ModelError:
+        return None
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_fuzz_text(text):
+    read(text)
+    read(f"schema = 1\n{text}")
+    read(f"schema = 1\n[parameters]\na = {json.dumps(text)}")
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_fuzz_edits_of_the_starters(data):
+    text = starter(data.draw(st.sampled_from(sorted(STARTERS))))
+    for _ in range(data.draw(st.integers(1, 4))):
+        a = data.draw(st.integers(0, len(text)))
+        b = min(len(text), a + data.draw(st.integers(0, 30)))
+        text = text[:a] + data.draw(st.sampled_from(PIECES)) + text[b:]
+    file = read(text)
+    if file is not None:
+        round_trip(file.model)
+
+
+KEYS = [
+    "type", "mass", "inertia", "length", "r", "phi", "v", "omega", "points", "com", "origin", "start", "end", "point_i",
+    "point_j", "axis_i", "axis_j", "body_i", "body_j", "body", "point", "at", "name", "motion", "force", "torque", "curve",
+    "radius", "f", "u0", "u1", "closed", "constants", "terms", "t", "y", "c", "text", "ratio", "carrier", "stiffness", "frame",
+    "coordinate", "x", "without", "actuate", "find", "method", "rtol", "gravity", "A", "B",
+]  # fmt: skip
+WORDS = [
+    *KINDS, *MOTIONS, "circle", "polar", "SplineCurve", "FunctionCurve", "inverse", "simulate", "equilibrium", "crank",
+    "ground", "crank.A", "ground.A", "drawn", "30 deg", "t", "L", "L*t", "0:1:9", "sin(u)", "x", "", "1/0", "-1 mm", "body",
+]  # fmt: skip
+leaf = st.one_of(
+    st.sampled_from(WORDS), st.integers(-3, 3), st.floats(), st.booleans(), st.text(max_size=5), st.just(10**400)
+)
+value = st.recursive(
+    leaf, lambda v: st.lists(v, max_size=4) | st.dictionaries(st.sampled_from(KEYS), v, max_size=4), max_leaves=12
+)
+item = st.dictionaries(st.sampled_from(KEYS), value, max_size=6)
+
+
+@given(st.fixed_dictionaries({}, optional={
+    **{g: st.dictionaries(st.sampled_from(["crank", "rod", "A", "ground", "", "a.b"]), item | value, max_size=3)
+       for g in ("bodies", "joints", "drivers", "forces", "analyses")},
+    "parameters": st.dictionaries(st.sampled_from(["L", "M", "t", "sin", "a b"]), value, max_size=3),
+    "model": item, "ground": item, "other": value,
+}), st.dictionaries(st.sampled_from(["L", "crank.mass", "A.type", "gravity", "ground.points.A"]), value, max_size=2))  # fmt: skip
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_fuzz_tables(data, changes):
+    from planar.modelfile.problems import Problems
+    from planar.modelfile.reader import Reader
+
+    try:
+        file = Reader(Problems("file")).file({"schema": 1, **data}, changes)
+    except pl.ModelError:
+        return
+    round_trip(file.model)
+
+
+# --- schema ------------------------------------------------------------------------------------------------------------------
+
+
+def violations(data, rule, root, path=""):
+    """A small validator of the keywords that the schema uses."""
+    if "$ref" in rule:
+        rule = root["definitions"][rule["$ref"].removeprefix("#/definitions/")]
+    for part in rule.get("allOf", ()):
+        yield from violations(data, part, root, path)
+    for word, enough in (("anyOf", lambda n: n >= 1), ("oneOf", lambda n: n == 1)):
+        if word in rule and not enough(sum(not list(violations(data, r, root)) for r in rule[word])):
+            yield f"{path}: {word}"
+    if "const" in rule and data != rule["const"]:
+        yield f"{path}: const {rule['const']}"
+    if "type" in rule:
+        types = {"object": dict, "array": list, "string": str, "boolean": bool, "number": (int, float), "integer": int}
+        wanted = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
+        right = any(isinstance(data, types[w]) and (w == "boolean" or not isinstance(data, bool)) for w in wanted)
+        if not right:
+            yield f"{path}: is no {wanted}"
+    if isinstance(data, dict):
+        known = rule.get("properties", {})
+        yield from (f"{path}: needs {n}" for n in rule.get("required", ()) if n not in data)
+        for name, inner in data.items():
+            other = rule.get("additionalProperties", True)
+            if name in known:
+                yield from violations(inner, known[name], root, f"{path}.{name}")
+            elif other is False:
+                yield f"{path}: unknown {name}"
+            elif isinstance(other, dict):
+                yield from violations(inner, other, root, f"{path}.{name}")
+    if isinstance(data, list):
+        if not rule.get("minItems", 0) <= len(data) <= rule.get("maxItems", math.inf):
+            yield f"{path}: {len(data)} items"
+        for k, inner in enumerate(data):
+            yield from violations(inner, rule.get("items", {}), root, f"{path}[{k}]")
+
+
+def check_schema(text):
+    import tomllib
+
+    root = json.loads(json.dumps(schema()))
+    return list(violations(tomllib.loads(text), root, root))
+
+
+def test_schema_accepts_the_starters_and_what_is_saved():
+    for name in STARTERS:
+        assert check_schema(starter(name)) == []
+    for build in mechanisms.TEXTBOOK.values():
+        assert check_schema(modelfile.dumps(build())) == []
+    for seed in range(3):
+        assert check_schema(modelfile.dumps(mechanisms.random_mechanism(seed, 8, driven=True))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mass = 2.0", "mas = 2.0"),
+        ("mass = 2.0", "mass = [2]"),
+        ('type = "Revolute"', 'type = "Revolut"'),
+        ('point_j = "crank.A"', ""),
+        ('point_j = "crank.A"', "point_j = { body = 'crank' }"),
+        ('type = "Ramp"', 'type = "Rampe"'),
+        ("schema = 1", "schema = 2"),
+        ("[joints.A]", "[joint.A]"),
+        ('type = "inverse"', 'type = "inverse"\nrtol = 1'),
+    ],
+)
+def test_schema_refuses_what_the_reader_refuses(old, new):
+    text = edited(old, new)
+    assert check_schema(text)
+    problems_of(text)
+
+
+def test_schema_describes_every_kind():
+    definitions = schema()["definitions"]
+    for word in ("joint", "driver", "force"):
+        titles = {s["title"] for s in definitions[word]["oneOf"]}
+        assert titles == {k for k, cls in KINDS.items() if cls.word == word and not needs_code(cls)}
+        assert all(s["description"] for s in definitions[word]["oneOf"])
+
+
+# --- starters ----------------------------------------------------------------------------------------------------------------
+
+
+def test_there_are_starters():
+    assert {"four-bar", "slider-crank", "quick-return", "planetary", "3-rrr", "pendulum"} <= set(STARTERS)
+    for name, text in STARTERS.items():
+        assert text and not text.startswith("#"), name
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_starters_assemble_without_changing_branch_and_run(name):
+    file = modelfile.loads(starter(name))
+    assembly = file.model.assemble()
+    assert assembly.notes == []
+    assert all(distance < 0.05 and abs(turn) < 0.3 for distance, turn in assembly.moved.values())
+    assert file.analyses
+    round_trip(file.model)
+
+
+@pytest.mark.parametrize("name", ["slider-crank", "four-bar"])
+def test_a_starter_is_the_mechanism_of_the_tests(name):
+    """The same linkage, built in Python by other hands: the same torque."""
+    if name == "four-bar":
+        m = mechanisms.four_bar((0.1, 0.3, 0.25, 0.3), math.pi / 6)
+        changes = {}
+    else:
+        m = mechanisms.slider_crank(0.1, 0.35, 0.02, math.pi / 4, speed=10 * math.pi)
+        changes = {"force": 0}
+    file = modelfile.loads(starter(name), changes)
+    (analysis,) = file.analyses.values()
+    ours, theirs = analysis.run(file.model), pl.inverse_dynamics(m, analysis.t.array())
+    np.testing.assert_allclose(ours.effort("motor"), theirs.effort("motor"), rtol=1e-9, atol=1e-9)
+
+
+def test_documented_starter_files_are_packaged():
+    folder = Path(modelfile.__file__).parent / "starters"
+    assert {p.stem for p in folder.glob("*.toml")} == set(STARTERS)
