@@ -135,10 +135,10 @@ def measure(engine: Engine, problem: Problem, setting: Any, steps: int, repeats:
     return seconds, error if np.isfinite(error) else math.inf
 
 
-def search(engine: Engine, problem: Problem, setting: Any, best: float) -> tuple[int, float, float, str]:
-    """Fewest steps that reach the target: (steps, seconds, error, note); gives up beyond `best` seconds."""
+def search(engine: Engine, problem: Problem, setting: Any, best: float, begin: float) -> tuple[int, float, float, str]:
+    """Fewest steps, from `begin` on, that reach the target: (steps, seconds, error, note); gives up beyond `best` s."""
     p, begun = order(engine, setting), time.perf_counter()
-    steps = rounded(problem, setting, 1e2 if setting == "DOP853" else problem.steps)
+    steps = rounded(problem, setting, 1e2 if setting == "DOP853" else begin)
     failed, grow = 0, 4.0
     while True:
         seconds, error = measure(engine, problem, setting, steps)
@@ -154,7 +154,7 @@ def search(engine: Engine, problem: Problem, setting: Any, best: float) -> tuple
     good = (steps, seconds, error)
     for _ in range(3):  # between the last that failed and the first that did
         middle = rounded(problem, setting, math.sqrt(max(failed, 1) * good[0]))
-        if not failed or middle in (failed, good[0]) or seconds > 10.0:
+        if not failed or middle in (failed, good[0]) or seconds > 5.0:
             break
         seconds, error = measure(engine, problem, setting, middle)
         if error <= problem.target:
@@ -182,7 +182,8 @@ def compete(engine: Engine, problem: Problem, before: dict[str, Row], quick: boo
     settings = [known.raw] if known and size > 50 else engine.settings(problem)
     found, best = [], math.inf
     for setting in settings:
-        steps, seconds, error, note = search(engine, problem, setting, best)
+        begin = known.steps / 2 if known and size > 50 and math.isfinite(known.steps) else problem.steps
+        steps, seconds, error, note = search(engine, problem, setting, best, begin)
         if not note:
             best = min(best, seconds)
         found.append((bool(note), seconds, steps, error, setting, note))
@@ -192,9 +193,10 @@ def compete(engine: Engine, problem: Problem, before: dict[str, Row], quick: boo
         seconds, error = measure(engine, problem, setting, steps, repeats)
     shown = f"rtol {1 / steps:.1e}" if setting == "DOP853" else str(setting or "RK4")
     number = math.nan if setting == "DOP853" else steps
-    return Row(
-        problem.name, size, engine.name, shown, number, 1e3 * seconds, error, problem.target, problem.unit, note=note
-    )
+    row = Row(problem.name, size, engine.name, shown, number, 1e3 * seconds, error, problem.target, problem.unit)
+    row.note, row.raw = note, setting
+    before[key] = row
+    return row
 
 
 # --- the first call ------------------------------------------------------------------------------------------------------
