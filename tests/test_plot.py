@@ -493,6 +493,18 @@ def test_notebooks_show_pictures(inverse):
     assert m._repr_svg_() is None
 
 
+def test_the_name_of_a_rod_stays_at_its_middle():
+    m = mech.four_bar()
+    stay = m.add(pl.Spring("stay", m["crank"]["B"], m["rocker"]["C"], stiffness=1.0))
+    frames = Frames.of(pl.kinematics(m, T))
+    scene = Scene(frames)
+    label = next(label for label in scene.labels if label.text == "stay")
+    for k in (0, 17, 40):
+        frame = frames.sample(k)
+        middle = (scene.place(frame, stay.point_i) + scene.place(frame, stay.point_j)) / 2
+        np.testing.assert_allclose(label.at(frame), middle, atol=1e-15)
+
+
 def test_matplotlib_is_imported_by_the_first_picture():
     code = "import sys, planar as pl; pl.plot.mechanism; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

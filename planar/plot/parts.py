@@ -36,13 +36,22 @@ class Part:
 
 @dataclass(frozen=True)
 class Label:
-    """A name and where it belongs, a local point of a body; what: "body", "joint", "driver" or "force"."""
+    """A name and where it belongs, a local point of a body; what: "body", "joint", "driver" or "force".
+
+    far: number and local point of a second body; the name then belongs halfway between the two points.
+    """
 
     text: str
     what: str
     body: int
     anchor: np.ndarray
     color: str
+    far: tuple[int, np.ndarray] | None = None
+
+    def at(self, frame: Frame) -> np.ndarray:
+        """Where it belongs, global."""
+        ends = [(self.body, self.anchor), *([self.far] if self.far else [])]
+        return np.mean([g.turned(np.array([s]), *frame.pose[body])[0] for body, s in ends], axis=0)
 
 
 class Wheel(NamedTuple):

@@ -184,9 +184,8 @@ def rod(scene: Scene, e: j.Distance) -> None:
 
 def halfway(scene: Scene, e: Element, i: Point, k: Point) -> None:
     """The name of an element between two points."""
-    body = scene.index(i)
-    middle = (scene.track(i)[0] + scene.track(k)[0]) / 2
-    scene.labels.append(Label(e.name, e.word, body, scene.local(body, middle), INK))
+    far = (scene.index(k), np.array(k.s))
+    scene.labels.append(Label(e.name, e.word, scene.index(i), np.array(i.s), INK, far))
 
 
 def pin_in_slot(scene: Scene, e: j.PinInSlot) -> None:
