@@ -65,8 +65,9 @@ def assemble(model: Model | System, t: float = 0.0) -> Assembly:
     w = weights(system)
     projector = Projector(system, w)
     notes: list[str] = []
-    q = _close_positions(system, projector, t, notes)
-    q = _settle(system, projector, t, q)
+    with np.errstate(all="ignore"):  # a step that leaves the finite numbers is refused, whatever the reason
+        q = _close_positions(system, projector, t, notes)
+        q = _settle(system, projector, t, q)
     e = system.constraints(t, q)
     v = Projector(system, weights(system, drawn=False)).step(e.Phi_q, e.nu, toward=system.v_drawn)
     _check_velocities(system, t, v, e)

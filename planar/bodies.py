@@ -19,6 +19,8 @@ from planar.errors import ModelError
 
 Vector = tuple[float, float]
 
+HUGE = 1e100  # nothing in SI units is larger
+
 
 def as_number(value: Any, what: str) -> float:
     """A float; NaN passes here and is found by `Model.validate` together with all other problems."""
@@ -40,6 +42,11 @@ def as_vector(value: Any, what: str) -> Vector:
         return as_number(x, what), as_number(y, what)
     except (TypeError, ValueError):
         raise ModelError(f"{what} must be a pair of numbers (x, y), got {value!r:.60}") from None
+
+
+def is_finite(value: Any) -> bool:
+    """True for a number, or a pair of them, of a size that can be squared without overflow."""
+    return all(abs(x) < HUGE for x in (value if isinstance(value, Iterable) else (value,)))
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -157,6 +164,8 @@ class Body:
         length, mass = as_number(length, f"length of rod {name!r}"), as_number(mass, f"mass of rod {name!r}")
         if not length > 0 or not math.isfinite(length):
             raise ModelError(f"rod {name!r}: length is {length!r} m; give a positive length")
+        if not (isinstance(start, str) and isinstance(end, str)):
+            raise ModelError(f"rod {name!r}: the ends are named {start!r:.60} and {end!r:.60}; give strings")
         if start == end:
             raise ModelError(f"rod {name!r}: both ends are named {start!r}; give them different names")
         half = length / 2
@@ -250,18 +259,18 @@ class Body:
     def problems(self) -> Iterable[str]:
         """Everything that is wrong with the numbers of this body."""
         for what, value, unit in (("mass", self.mass, "kg"), ("inertia", self.inertia, "kg m^2")):
-            if not math.isfinite(value):
+            if not is_finite(value):
                 yield f"body {self.name!r}: {what} is {value} {unit}; give a finite number"
             elif value < 0:
                 yield f"body {self.name!r}: {what} is {value:g} {unit}; give a value >= 0"
         pose = {"r": self.r, "phi": self.phi, "v": self.v, "omega": self.omega}
         for what, value in pose.items():
-            if value is not None and not _finite(value):
+            if value is not None and not is_finite(value):
                 yield f"body {self.name!r}: {what} is {value}; give finite numbers, or leave it out to have it found"
         for key, s in self.points.items():
             if not isinstance(key, str) or not key:
                 yield f"body {self.name!r}: a point has the name {key!r}; give a non-empty string"
-            if not _finite(s):
+            if not is_finite(s):
                 yield f"body {self.name!r}: point {key!r} is {s}; give finite coordinates"
 
     def __repr__(self) -> str:
@@ -278,10 +287,6 @@ class Ground(Body):
 
     def __repr__(self) -> str:
         return "<ground>"
-
-
-def _finite(value: Any) -> bool:
-    return all(map(math.isfinite, value if isinstance(value, Iterable) else (value,)))
 
 
 _NUMBERS: dict[str, Callable] = {

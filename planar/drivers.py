@@ -168,7 +168,7 @@ class CoordinateDriver(Driver):
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        if not isinstance(self.coordinate, str) or self.coordinate not in ("x", "y", "phi"):
+        if self.coordinate not in ("x", "y", "phi"):
             yield f"{self.label}: coordinate is {self.coordinate!r}; give 'x', 'y' or 'phi'"
         if self.body.is_ground:
             yield f"{self.label}: ground has no coordinates; drive a body"

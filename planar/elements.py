@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from planar.bodies import Axis, Body, Point, as_number
+from planar.bodies import Axis, Body, Point, as_number, is_finite
 from planar.errors import ModelError
 
 KINDS: dict[str, type[Element]] = {}
@@ -47,8 +46,8 @@ class Element:
         found = []
         for f in dataclasses.fields(self):
             value, wanted = getattr(self, f.name), _annotation(f)
-            if value is None and wanted.endswith("| None"):
-                continue
+            if f.name == "name" or (value is None and wanted.endswith("| None")):
+                continue  # names are checked by the model, which knows the others
             if wanted in _NUMBERS:
                 try:
                     as_number(value, f"{self.label}: {f.name}")
@@ -89,15 +88,15 @@ class Element:
             yield f"{self.label}: acts from body {name!r} to itself; use two different bodies"
         for a in self.attachments:
             if isinstance(a, Axis):
-                if not all(map(math.isfinite, a.start + a.end)):
+                if not is_finite(a.start + a.end):
                     yield f"{self.label}: {a!r} has a coordinate that is not finite; give finite points"
                 elif a.length == 0:
                     yield f"{self.label}: axis on body {a.body.name!r} has length 0 at {a.start}; give two different points"
-            elif isinstance(a, Point) and not all(map(math.isfinite, a.s)):
+            elif isinstance(a, Point) and not is_finite(a.s):
                 yield f"{self.label}: {a!r} has a coordinate that is not finite; give a finite point"
         for f in dataclasses.fields(self):
             value = getattr(self, f.name)
-            if _annotation(f) in _NUMBERS and value is not None and not math.isfinite(value):
+            if _annotation(f) in _NUMBERS and value is not None and not is_finite(value):
                 yield f"{self.label}: {f.name} is {value}; give a finite number"
 
 
@@ -110,6 +109,7 @@ _WANTED: dict[str, tuple[Any, str]] = {
     "Body": (Body, "a body (or the model's ground)"),
     "Body | None": (Body, "a body, or None"),
     "bool": ((bool, np.bool_), "True or False"),
+    "str": (str, "a string"),
 }
 
 

@@ -63,7 +63,7 @@ class PointForce(Force):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.force, (list, np.ndarray)):
+        if isinstance(self.force, list) or (isinstance(self.force, np.ndarray) and self.force.ndim == 1):
             self.force = tuple(self.force)  # a copy of our own
 
     def blocks(self) -> Iterator[ForceBlock]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from planar.bodies import Axis, Body, Ground, Point, as_vector, nearest
+from planar.bodies import Axis, Body, Ground, Point, as_vector, is_finite, nearest
 from planar.elements import Constraint, Driver, Element, Joint
 from planar.errors import ModelError
 from planar.forces import Force
@@ -139,7 +139,7 @@ class Model:
     def problems(self) -> list[str]:
         """Every problem of the model that shows without computing, as messages."""
         found: list[str] = []
-        if not np.all(np.isfinite(self.gravity)):
+        if not is_finite(self.gravity):
             found.append(f"gravity is {self.gravity}; give finite numbers in m/s^2")
         if not self.bodies:
             found.append("there is no body; add one with m.add(pl.Body(...))")

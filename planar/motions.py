@@ -427,9 +427,13 @@ def _fail(problems: str | list[str], cause: Exception | None = None) -> NoReturn
 
 
 def _number(x: Any, what: str) -> float:
-    if isinstance(x, bool) or not isinstance(x, numbers.Real) or not math.isfinite(x):
-        _fail(f"{what} must be a finite number, got {x!r:.60}")
-    return float(x)
+    if not isinstance(x, bool) and isinstance(x, numbers.Real):
+        try:
+            if math.isfinite(x):
+                return float(x)
+        except OverflowError:  # an integer of 400 digits
+            pass
+    _fail(f"{what} must be a finite number, got {x!r:.60}")
 
 
 def _numbers(x: Any, what: str) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 
@@ -11,6 +12,7 @@ from mechanisms import four_bar, planetary, random_mechanism
 
 import planar as pl
 from planar import ModelError
+from planar.elements import KINDS
 
 nan, inf = math.nan, math.inf
 
@@ -245,6 +247,7 @@ def test_every_problem_in_one_error():
     m.add(pl.Weld("weld as drawn", a.point(0, 0), c.point(0, 0), angle=None))
     m.add(pl.Gear("no ratio", a, m.ground, ratio=0.0))
     m.add(pl.Gear("nan ratio", a, m.ground, ratio=nan))
+    m.add(pl.Gear("huge ratio", a, m.ground, ratio=1e200))
     m.add(pl.GearMesh("mesh", a.point(0, 0), m.ground.point(1, 0), radius_i=-0.1, radius_j=0.0, pressure_angle=2.0))
     m.add(pl.GearMesh("ring", a.point(0, 0), m.ground.point(1, 0), radius_i=0.1, radius_j=0.1, internal=True))
     m.add(pl.GearMesh("same centre", a.point(0, 0), m.ground.point(0, 0), radius_i=0.1, radius_j=0.2))
@@ -310,6 +313,7 @@ def test_every_problem_in_one_error():
         r"Weld 'weld as drawn': angle is to be taken from the drawn pose, but 'c' has none; give phi= of 'c'",
         r"Gear 'no ratio': ratio is 0",
         r"Gear 'nan ratio': ratio is nan; give a finite number",
+        r"Gear 'huge ratio': ratio is 1e\+200; give a finite number",
         r"GearMesh 'mesh': radius_i is -0.1 m; give a positive pitch radius",
         r"GearMesh 'mesh': radius_j is 0 m",
         r"GearMesh 'mesh': pressure_angle is 2 rad; give 0 <= angle < pi/2",
@@ -399,6 +403,10 @@ P, Q, AXIS = BODY.point(0, 0), OTHER.point(0, 0), BODY.axis((0, 0), (1, 0))
         (lambda: pl.Body.rod("a", 1.0, 0.0), ["rod 'a': length is 0.0 m; give a positive length"]),
         (lambda: pl.Body.rod("a", 1.0, nan), ["rod 'a': length is nan m"]),
         (lambda: pl.Body.rod("a", 1.0, 1.0, start="P", end="P"), ["both ends are named 'P'"]),
+        (lambda: pl.Body.rod("a", 1.0, 1.0, start=["P"], end=1), [r"the ends are named \['P'\] and 1; give strings"]),
+        (lambda: pl.RackPinion("A", AXIS, Q, 1.0, side=1), ["side must be a string, got 1"]),
+        (lambda: pl.CoordinateDriver("A", BODY, ["x"], "t"), [r"coordinate must be a string, got \['x'\]"]),
+        (lambda: pl.Constant(10**400), ["value of Constant must be a finite number"]),
         (lambda: pl.Body.from_origin("a", com="G", points={"A": (0, 0)}), ["centre of mass 'G' is not one of its points"]),
         (lambda: pl.Body.from_origin("a", com=(0, 0), points=3), ["points of body 'a' must be a dict"]),
         (lambda: pl.Body.from_origin("a", com=(0, 0), points={}, origin=(0, 0)), ["origin is given without phi"]),
@@ -662,3 +670,78 @@ def test_absurd_sizes_end_in_an_error_of_planar(scale):
     m.add(pl.Distance("rod", m.ground.point(0, 0), body.point(0, 0), scale * 1.1))
     with np.errstate(all="ignore"), pytest.raises(pl.PlanarError, match="'rod'"):
         m.assemble()
+
+
+# --- anything for any argument ------------------------------------------------------------------------------------------
+
+
+JUNK = [
+    *(0, 1.0, -1.0, nan, inf, 1e99, 1e-300, True, None, 1j, 10**400, np.float32(2), np.int8(3), np.array(None)),
+    *("", "x", "sin(t)", "left", "phi", "body", "\n", b"x", [], (), (1, 2), (1, 2, 3), [1, "a"], {}, {"a": 1}, {1, 2}),
+    *(
+        np.array([1.0, 2.0]),
+        np.zeros((2, 2)),
+        np.array("x"),
+        object(),
+        float,
+        slice(1),
+        range(2),
+        pl.Model(),
+        P,
+        AXIS,
+        BODY,
+    ),
+    *(lambda: 0, lambda t: t, lambda t: None, lambda t, s: 0.0, lambda t, a: a.x, lambda *x: nan),
+    *(pl.Ramp(1), pl.Harmonic(1, 2), pl.circle(1), pl.Table([0, 1, 2, 3], [1, 2, 3, 4]), {"type": "Ramp", "rate": 2}),
+]
+
+
+SENSIBLE = {
+    **{
+        "motion": "1 + t",
+        "coordinate": "y",
+        "torque": 1.0,
+        "curve": pl.circle(0.5),
+        "points": {"P": (0, 0)},
+        "com": "P",
+    },
+    **{"mass": 1.0, "inertia": 1.0, "function": lambda t, s: (0, 0, t), "phi": lambda t, a: a.x - t},
+}
+
+
+@pytest.mark.parametrize("kind", [*KINDS.values(), pl.Body, pl.Body.rod, pl.Body.from_origin, pl.Gear.external])
+def test_no_argument_whatever_ends_in_an_error_of_python(kind):
+    """Each argument sensible or anything: the model is built and evaluated, or refused by an error of planar."""
+    rng = np.random.default_rng(0)
+    refused, used = 0, 0
+    for _ in range(60):
+        m = pl.Model()
+        a, b = (m.add(pl.Body(name, 1, 1, r=(k, 0.2), phi=0.5 * k)) for k, name in enumerate("ab"))
+        i, j = rng.permutation([a, b, m.ground])[:2]
+        sensible = {
+            "name": "x",
+            "point_j": j.point(0.3, 0.1),
+            "body_j": j,
+            "axis_j": j.axis((0, 0), (1, 0.3)),
+            **SENSIBLE,
+        }
+        sensible |= {"on": a, "body": a, "point": a.point(0.1, 0)}
+        kinds = {"Point": i.point(0.3, 0.1), "Axis": i.axis((0, 0), (1, 0)), "Body": i, "float": 0.7, "Any": (1, 2)}
+        given = {}
+        for p in inspect.signature(kind).parameters.values():
+            wanted = p.default is p.empty or p.name in ("mass", "inertia") or rng.random() < 0.3
+            if wanted and p.kind is not p.VAR_KEYWORD:
+                thing = JUNK[rng.integers(len(JUNK))]
+                given[p.name] = sensible.get(p.name, kinds.get(p.annotation, thing)) if rng.random() < 0.9 else thing
+        try:
+            m.add(kind(**given))
+            assert repr(m)
+            system = pl.compile(m)
+            e = system.constraints(0.3, system.q_drawn, system.v_drawn)
+            Q = system.forces(0.3, system.q_drawn, system.v_drawn)
+            assert all(np.isfinite(x).all() for x in (*e, Q))
+            m.assemble()
+            used += 1
+        except pl.PlanarError:
+            refused += 1
+    assert refused and used
