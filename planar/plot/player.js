@@ -2,15 +2,17 @@
 //
 // data: title, fps, clock [text], low [x, y], high [x, y], unit (m),
 //       poses [[x, y, phi of every body, ground last], ...]           one entry per frame
-//       parts [{edge, fill, width, dash, closed, body, outlines}]     fixed in a body, local coordinates x0, y0, x1, y1, ...
-//             [{edge, fill, width, dash, closed, frames}]             outlines of every frame, global coordinates
+//       parts [{layer, edge, fill, width, dash, closed, body, outlines}]   fixed in a body, local coordinates x0, y0, x1, y1, ...
+//             [{layer, edge, fill, width, dash, closed, frames}]      outlines of every frame, global coordinates
 //       traces [{name, color, path [x0, y0, ...], done [n], here [[x, y]]}]   whole path; per frame: numbers done, where it is
 //
-// Returns {show(k), play(), pause(), frame()}; on every new frame `root` gets the event "planarframe" with detail {frame}.
+// Returns {show(k), play(), pause(), frame(), playing(), draw(), hidden}, hidden a Set of layers that are not drawn; on every
+// new frame `root` gets the event "planarframe" with detail {frame}.
 function planarPlayer(root, data) {
   const canvas = root.querySelector("canvas"), pen = canvas.getContext("2d");
   const button = root.querySelector("button"), slider = root.querySelector("input"), clock = root.querySelector("output");
   const count = data.poses.length;
+  const hidden = new Set();
   let current = 0, playing = false, started = 0, origin = 0;
 
   function scale() {
@@ -58,6 +60,7 @@ function planarPlayer(root, data) {
     const poses = data.poses[current];
     for (const trace of data.traces) drawPath(trace, trace.path, 0.35, thin);
     for (const part of data.parts) {
+      if (hidden.has(part.layer)) continue;
       if (part.frames) paint(part, part.frames[current], null, thin);
       else paint(part, part.outlines, poses.slice(3 * part.body, 3 * part.body + 3), thin);
     }
@@ -123,5 +126,5 @@ function planarPlayer(root, data) {
   });
   window.addEventListener("resize", draw);
   show(0);
-  return { show, play, pause, frame: () => current };
+  return { show, play, pause, frame: () => current, playing: () => playing, draw, hidden };
 }

@@ -94,7 +94,13 @@ def _trace(film: Animation, k: int, name: str, r: np.ndarray, digits: int) -> di
 
 def _part(part: Part, digits: int) -> dict[str, Any]:
     style = part.style
-    out: dict[str, Any] = {"edge": style.edge, "fill": style.fill, "width": style.width, "closed": part.closed}
+    out: dict[str, Any] = {
+        "layer": part.layer,
+        "edge": style.edge,
+        "fill": style.fill,
+        "width": style.width,
+        "closed": part.closed,
+    }
     if not isinstance(style.dash, str):
         out["dash"] = list(style.dash[1])
     if part.follow is None:
