@@ -47,6 +47,7 @@ from planar.linearize import linearize
 from planar.model import Model
 from planar.modelfile import load_model
 from planar.motions import Constant, Function, Harmonic, Polynomial, Ramp, Rise, Table
+from planar.report import report
 from planar.result import Event, Result
 from planar.statics import statics
 from planar.system import System, compile

@@ -54,7 +54,7 @@ def energy(result: Result) -> Energy:
     # power of all forces = dT/dt = v . M a; what the potential does not give is work
     power = (result.v * (result.system.mass * result.a)).sum(axis=1) + potential_rate(result)
     work = result.integrated_work
-    return Energy(kinetic, potential_energy(result), _integral(result.t, power) if work is None else work, power)
+    return Energy(kinetic, potential_energy(result), integral(result.t, power) if work is None else work, power)
 
 
 def kinetic_energy(result: Result) -> np.ndarray:
@@ -93,7 +93,7 @@ def _springs(result: Result):
             yield p[0], j.phi - i.phi - p[2], j.omega - i.omega
 
 
-def _integral(t: np.ndarray, power: np.ndarray) -> np.ndarray:
+def integral(t: np.ndarray, power: np.ndarray) -> np.ndarray:
     """Integral of samples from the first one on, by a cubic spline (order 4)."""
     if t.size < 2 or not np.all(np.diff(t)):
         return np.zeros_like(power)
@@ -101,6 +101,6 @@ def _integral(t: np.ndarray, power: np.ndarray) -> np.ndarray:
 
     spline = make_interp_spline(t, power, k=min(3, t.size - 1)) if t[-1] > t[0] else None
     if spline is None:  # time runs backward
-        return _integral(-t, -power)
+        return integral(-t, -power)
     whole = spline.antiderivative()
     return whole(t) - whole(t[0])

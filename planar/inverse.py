@@ -100,7 +100,7 @@ def _actuate(result: Result, actuate: Any, lam: np.ndarray, solver: Any) -> np.n
         )
     for k, a in enumerate(chosen):
         rate = (a.direction * result.v).sum(axis=1)
-        result.efforts[a.name], result.rates[a.name] = u[:, k], rate
+        result.efforts[a.name], result.rates[a.name], result.units[a.name] = u[:, k], rate, a.unit
         result.loads[f"actuator {a.name}"] = a.direction * u[:, k, None]
     lam = lam + (lam_B @ u[..., None])[..., 0]
     lam[:, driven] = 0.0

@@ -48,7 +48,7 @@ class Result(State):
     analysis   "kinematics", "inverse dynamics", "statics", "simulate", ...
     success, message, events   as in scipy; a result that stopped early holds what was computed before
     loads      generalised forces (nt, nq) beside those of the model, by name: actuators, radial tooth forces
-    efforts, rates   (nt,) of actuators by name: N m and rad/s, or N and m/s
+    efforts, rates   (nt,) of actuators by name: N m and rad/s, or N and m/s; units: of these efforts, "N m" or "N"
     unique     (nt, nc) bool: the multiplier of this row is determined (not one of a family)
     """
 
@@ -81,6 +81,7 @@ class Result(State):
             self.label_unique(unique)
         self.efforts = {name: effort for name, (effort, _) in (actuators or {}).items()}
         self.rates = {name: rate for name, (_, rate) in (actuators or {}).items()}
+        self.units: dict[str, str] = {}
 
     @property
     def model(self) -> Any:
@@ -209,14 +210,24 @@ class Result(State):
 
         return certify(self, **tolerances)
 
-    def to_dataframe(self) -> Any:
-        """A pandas table, a column per quantity: t, crank.x, crank.y, crank.phi, ..., B.x on coupler, motor effort."""
+    def to_dataframe(self, form: str = "wide") -> Any:
+        """A pandas table, by default a column per quantity: t, crank.x, crank.y, crank.phi, ..., B on coupler Fx, motor effort.
+
+        form="long": a row per time and quantity, with the columns time, joint, body, component, value, unit, label
+        (label: "unique" or "indeterminate" for reactions).
+        """
         from planar.tables import dataframe
 
-        return dataframe(self)
+        return dataframe(self, form)
 
-    def to_csv(self, path: Any) -> None:
+    def to_csv(self, path: Any, form: str = "wide") -> None:
         """The same columns as a CSV file (no pandas needed)."""
         from planar.tables import write_csv
 
-        write_csv(self, path)
+        write_csv(self, path, form)
+
+    def to_latex(self) -> str:
+        """Efforts and reactions (of a result without forces: the motion) as LaTeX tables, names escaped; no package needed."""
+        from planar.report.latex import tables
+
+        return tables(self)

@@ -1,79 +1,139 @@
-"""Results as tables: columns by name, CSV without pandas, a DataFrame with it; the summary per joint."""
+"""Results as tables: wide or long, CSV without pandas, a DataFrame with it; the summary per joint."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from planar.errors import ModelError, PlanarError
+
 if TYPE_CHECKING:
     from planar.result import Result
 
 
-def columns(result: Result) -> dict[str, np.ndarray]:
-    """{"t [s]": ..., "crank.x [m]": ..., "B on coupler Fx [N]": ..., "motor effort [N m]": ...}; indeterminate: marked."""
-    out: dict[str, np.ndarray] = {"t [s]": result.t}
+FORMS = ("wide", "long")
+LONG = ("time", "joint", "body", "component", "value", "unit", "label")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One history (nt,): of a body (joint ""), of a joint on a body, or the effort of a driver or actuator (body "").
+
+    label   "unique" or "indeterminate" for a reaction, "" for what has no such question
+    """
+
+    joint: str
+    body: str
+    component: str
+    values: np.ndarray
+    unit: str
+    label: str = ""
+
+    @property
+    def title(self) -> str:
+        """Name of the column in a wide table."""
+        if not self.joint:
+            return f"{self.body}.{self.component} [{self.unit}]"
+        on = f" on {self.body}" if self.body else ""
+        mark = ", indeterminate" if self.label == "indeterminate" else ""
+        return f"{self.joint}{on} {self.component} [{self.unit}{mark}]"
+
+
+def quantities(result: Result) -> Iterator[Quantity]:
+    """Everything that a result knows, in SI units and global axes: motions, then efforts, then reactions."""
     kinds = (("x", "m"), ("y", "m"), ("phi", "rad"))
     for k, body in enumerate(result.system.body_names):
         for prefix, values, per in (("", result.q, ""), ("v", result.v, "/s"), ("a", result.a, "/s^2")):
             if values is not None:
                 for c, (word, unit) in enumerate(kinds):
-                    out[f"{body}.{prefix}{word} [{unit}{per}]"] = values[:, 3 * k + c]
-    if result.lam is not None:
-        for driver in result.model.drivers:
-            effort = result.effort(driver).reshape(len(result), -1)
-            for c in range(effort.shape[1]):
-                suffix = f" {c + 1}" if effort.shape[1] > 1 else ""
-                out[f"{driver.name} effort{suffix} [{effort_unit(result, driver.name)}]"] = effort[:, c]
-        for name in result.efforts:
-            out[f"{name} actuator effort"] = result.efforts[name]
-        for joint, body in _pairs(result):
-            R = result.reaction(joint, on=body)
-            for word, values, unit in (
-                ("Fx", R.force[:, 0], "N"),
-                ("Fy", R.force[:, 1], "N"),
-                ("couple", R.couple, "N m"),
-            ):
-                label = R.labels[{"Fx": "x", "Fy": "y"}.get(word, word)]
-                mark = "" if label == "unique" else ", indeterminate"
-                out[f"{joint.name} on {body.name} {word} [{unit}{mark}]"] = values
-    return out
+                    yield Quantity("", body, f"{prefix}{word}", values[:, 3 * k + c], f"{unit}{per}")
+    if result.lam is None:
+        return
+    for name, values, word in efforts(result):
+        yield Quantity(name, "", word, values, effort_unit(result, name))
+    for joint, body in pairs(result):
+        R = result.reaction(joint, on=body)
+        for c, (word, key) in enumerate((("Fx", "x"), ("Fy", "y"))):
+            yield Quantity(joint.name, body.name, word, R.force[:, c], "N", R.labels[key])
+        yield Quantity(joint.name, body.name, "couple", R.couple, "N m", R.labels["couple"])
 
 
-def effort_unit(result: Result, driver: str) -> str:
-    """N m for angles, N for lengths."""
-    row = result.system.row_names[result.system.rows_of[driver].start]
+def efforts(result: Result) -> Iterator[tuple[str, np.ndarray, str]]:
+    """(name, values (nt,), word) of every driver, one per driven motion, and of every actuator."""
+    for driver in (d for d in result.model.drivers if d.name not in result.efforts):
+        values = result.effort(driver).reshape(len(result), -1)
+        for c in range(values.shape[1]):
+            yield driver.name, values[:, c], f"effort {c + 1}" if values.shape[1] > 1 else "effort"
+    for name, values in result.efforts.items():
+        yield name, values, "actuator effort"
+
+
+def effort_unit(result: Result, name: str) -> str:
+    """Of a driver or actuator: N m for angles, N for lengths."""
+    if name in result.units:
+        return result.units[name]
+    row = result.system.row_names[result.system.rows_of[name].start]
     return "N m" if row.rsplit(".", 1)[1] in ("angle", "phi") else "N"
 
 
-def _pairs(result: Result) -> Iterable[tuple[Any, Any]]:
+def pairs(result: Result) -> Iterator[tuple[Any, Any]]:
+    """Every joint with each of its bodies that moves."""
     for joint in result.model.joints:
         for body in dict.fromkeys(joint.bodies):
             if not body.is_ground:
                 yield joint, body
 
 
-def dataframe(result: Result) -> Any:
+def columns(result: Result) -> dict[str, np.ndarray]:
+    """{"t [s]": ..., "crank.x [m]": ..., "B on coupler Fx [N]": ..., "motor effort [N m]": ...}; indeterminate: marked."""
+    return {"t [s]": result.t, **{quantity.title: quantity.values for quantity in quantities(result)}}
+
+
+def long_columns(result: Result) -> dict[str, Any]:
+    """One row per time and quantity, the columns `LONG`; joint or body is "" where the quantity has none."""
+    found, n = list(quantities(result)), len(result)
+    out: dict[str, Any] = {"time": np.tile(result.t, len(found))}
+    for word in ("joint", "body", "component"):
+        out[word] = [getattr(quantity, word) for quantity in found for _ in range(n)]
+    out["value"] = np.concatenate([np.zeros(0), *(quantity.values for quantity in found)])
+    for word in ("unit", "label"):
+        out[word] = [getattr(quantity, word) for quantity in found for _ in range(n)]
+    return out
+
+
+def _table(result: Result, form: str) -> dict[str, Any]:
+    if form not in FORMS:
+        raise ModelError(
+            f"form is {form!r}; give 'wide' (a column per quantity) or 'long' (a row per time and quantity)"
+        )
+    return columns(result) if form == "wide" else long_columns(result)
+
+
+def dataframe(result: Result, form: str = "wide") -> Any:
     """See `Result.to_dataframe`."""
+    table = _table(result, form)
     try:
         import pandas
     except ImportError:
-        from planar.errors import PlanarError
-
         raise PlanarError("to_dataframe needs pandas: pip install 'planar-mechanisms[pandas]', or use to_csv") from None
-    return pandas.DataFrame(columns(result))
+    return pandas.DataFrame(table)
 
 
-def write_csv(result: Result, path: Any) -> None:
+def write_csv(result: Result, path: Any, form: str = "wide") -> None:
     """See `Result.to_csv`; 17 digits, so that reading gives the same numbers back."""
-    table = columns(result)
+    table = _table(result, form)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(table)
-        writer.writerows(map(repr, map(float, row)) for row in zip(*table.values(), strict=True))
+        writer.writerows(map(_cell, row) for row in zip(*table.values(), strict=True))
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else repr(float(value))
 
 
 # --- summary per joint ---------------------------------------------------------------------------------------------
@@ -130,7 +190,7 @@ class Summary:
 def summarize(result: Result, joint: Any = None) -> Summary:
     """See `Result.summary`."""
     name = getattr(joint, "name", joint)
-    rows = tuple(_row(result, j, b) for j, b in _pairs(result) if name is None or j.name == name)
+    rows = tuple(_row(result, j, b) for j, b in pairs(result) if name is None or j.name == name)
     return Summary(f"reactions of {result.model.name!r} ({result.analysis}, {len(result)} samples)", rows)
 
 
