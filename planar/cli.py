@@ -1,8 +1,8 @@
 """The command `planar`.
 
 A new subcommand is one `Command` in `COMMANDS`. Its `run` gets the parsed arguments and returns the exit code:
-0 done, 1 the thing asked for did not work, 2 (from argparse) the command line was wrong. Heavy libraries are imported
-inside `run`, so that `planar --help` is quick and works in a half-installed environment.
+0 done, 1 the thing asked for did not work, 2 the command line was wrong. Heavy libraries are imported inside `run`, so
+that `planar --help` is quick and works in a half-installed environment.
 """
 
 from __future__ import annotations
@@ -10,54 +10,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from planar import __version__
-from planar.errors import PlanarError
-
-
-def _no_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
-
-
-@dataclass(frozen=True)
-class Command:
-    """One subcommand: `help` is its line in `planar --help`, `examples` stand at the end of its own help."""
-
-    name: str
-    help: str
-    run: Callable[[argparse.Namespace], int]
-    arguments: Callable[[argparse.ArgumentParser], None] = _no_arguments
-    description: str = ""
-    examples: tuple[str, ...] = ()
-
-
-def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-
-
-def _doctor(args: argparse.Namespace) -> int:
-    from planar import doctor
-
-    report = doctor.examine()
-    if args.json:
-        print(doctor.to_json(report))
-    else:
-        doctor.show(report)
-    return 0 if report.ok else 1
-
+from planar.commands import files, pictures, proof, run
+from planar.commands.command import Command, UsageError
+from planar.errors import ModelError, PlanarError
 
 COMMANDS: tuple[Command, ...] = (
-    Command(
-        "doctor",
-        help="check the installation",
-        run=_doctor,
-        arguments=_doctor_arguments,
-        description="Check the libraries, solve a small system by every linear-algebra route, and say what is missing "
-        "and how to get it. Exit code 0 if the analyses work, 1 if not.",
-        examples=("planar doctor", "planar doctor --json > doctor.json"),
-    ),
+    files.NEW,
+    files.CHECK,
+    run.RUN,
+    pictures.REPORT,
+    pictures.PLOT,
+    pictures.ANIMATE,
+    proof.VERIFY,
+    proof.DEMO,
+    files.SCHEMA,
+    proof.DOCTOR,
 )
 
 
@@ -70,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="planar",
         description="Planar multibody mechanisms: motion, driving efforts and joint reactions.",
-        epilog=_epilog([line for command in COMMANDS for line in command.examples]),
+        epilog=_epilog([line for command in COMMANDS for line in command.examples[:1]]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"planar {__version__}")
@@ -81,11 +51,20 @@ def build_parser() -> argparse.ArgumentParser:
             help=command.help,
             description=command.description or command.help,
             epilog=_epilog(command.examples),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Help,
         )
         command.arguments(sub)
-        sub.set_defaults(run=command.run)
+        sub.set_defaults(run=command.run, command=command.name)
     return parser
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Examples as they are written, descriptions filled to the width of the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith("examples:"):
+            return super()._fill_text(text, width, indent)
+        return argparse.HelpFormatter._fill_text(self, text, width, indent)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -99,12 +78,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = args.run(args)
         sys.stdout.flush()
         return code
+    except UsageError as error:
+        print(f"planar {args.command}: {error}", file=sys.stderr)
+        return 2
     except PlanarError as error:
-        print(f"planar: {type(error).__name__}: {error}", file=sys.stderr)
+        _explain(args, error)
         return 1
     except BrokenPipeError:
         # The reader (`| head`) has gone; without this the interpreter complains while it shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:  # a file that is not there, or cannot be written
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"planar: {where}{error.strerror or error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _explain(args: argparse.Namespace, error: PlanarError) -> None:
+    """The error on standard error; for machines as JSON on standard output as well."""
+    if getattr(args, "json", False):
+        from planar.commands.show import print_json
+
+        problems = error.problems if isinstance(error, ModelError) else [str(error)]
+        print_json({"ok": False, "error": type(error).__name__, "problems": problems})
+    print(f"planar: {type(error).__name__}: {error}", file=sys.stderr)

@@ -19,23 +19,25 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"planar {planar.__version__}\n"
 
 
-def test_help_lists_every_command_and_its_examples(capsys):
+def test_help_lists_every_command_and_an_example(capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["--help"])
     assert stop.value.code == 0
     out = capsys.readouterr().out
     for command in cli.COMMANDS:
         assert command.help in out
-        for example in command.examples:
-            assert example in out
+        assert command.examples[0] in out
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS, ids=lambda command: command.name)
-def test_every_command_has_help(command, capsys):
+def test_every_command_has_help_with_its_examples(command, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main([command.name, "--help"])
     assert stop.value.code == 0
-    assert f"usage: planar {command.name}" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert f"usage: planar {command.name}" in out
+    for example in command.examples:
+        assert f"  {example}\n" in out
 
 
 def test_no_command_prints_help_and_is_an_error(capsys):

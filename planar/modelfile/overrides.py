@@ -20,7 +20,7 @@ def override(data: dict[str, Any], changes: Mapping[str, Any], problems: Problem
         places = [key for key in _readings(data, path) if _table(data, key) is not None]
         if not places:
             name = path.split(".")[0]
-            problems.add((f"set {path}",), f"nothing is named {name[:60]!r}, {near(name, _known(data))}", value)
+            problems.add((), f"set {path[:80]}: nothing is named {name[:60]!r}, {near(name, _known(data))}")
             continue
         *_, last = key = places[0]
         _table(data, key)[last] = _plain(value)  # type: ignore[index]

@@ -29,7 +29,7 @@ class Problems:
         return bool(self.found)
 
     def add(self, key: Key, message: str, value: Any = _ABSENT) -> None:
-        """`message` says what is wrong and what was expected; `value` is what stands there."""
+        """`message` says what is wrong and what was expected; `value` is what stands there.  No key: not in the file."""
         shown = "" if value is _ABSENT else f" = {_shown(value)}"
         self.found.append((key, shown, message))
         if len(self.found) >= MOST:
@@ -40,7 +40,8 @@ class Problems:
         if not self.found:
             return
         lines = line_numbers(self.text)
-        messages = [f"{_place(key, lines)}{_dotted(key)}{shown}: {message}" for key, shown, message in self.found]
+        heads = [f"{_place(key, lines)}{_dotted(key)}{shown}: " if key else "" for key, shown, _ in self.found]
+        messages = [head + message for head, (_, _, message) in zip(heads, self.found, strict=True)]
         if len(messages) >= MOST:
             messages.append("and perhaps more: reading stopped here")
         raise ModelError(messages, self.title)

@@ -17,11 +17,18 @@ Dimension = tuple[int, int, int]  # powers of kg, m, s
 
 
 class Unit(NamedTuple):
-    """x of this unit is x * over / under in SI; two numbers, so that 45 mm is the float 0.045 and no neighbour of it."""
+    """x of this unit is x * over / under * pi^pi in SI.
+
+    Whole numbers, multiplied before they divide: 45 mm is the float 0.045 and 60 rpm is 2 pi, not a neighbour of it.
+    """
 
     over: float
     under: float
     dimension: Dimension
+    pi: int = 0
+
+    def si(self, x: float) -> float:
+        return x * self.over / self.under * math.pi**self.pi
 
 
 UNITS: dict[str, Unit] = {
@@ -34,8 +41,8 @@ UNITS: dict[str, Unit] = {
     "ft": Unit(3048, 10_000, (0, 1, 0)),
     "rad": Unit(1, 1, (0, 0, 0)),
     "mrad": Unit(1, 1000, (0, 0, 0)),
-    "deg": Unit(math.pi, 180, (0, 0, 0)),
-    "rev": Unit(2 * math.pi, 1, (0, 0, 0)),
+    "deg": Unit(1, 180, (0, 0, 0), pi=1),
+    "rev": Unit(2, 1, (0, 0, 0), pi=1),
     "kg": Unit(1, 1, (1, 0, 0)),
     "g": Unit(1, 1000, (1, 0, 0)),
     "lb": Unit(45_359_237, 100_000_000, (1, 0, 0)),
@@ -43,7 +50,7 @@ UNITS: dict[str, Unit] = {
     "ms": Unit(1, 1000, (0, 0, 1)),
     "min": Unit(60, 1, (0, 0, 1)),
     "h": Unit(3600, 1, (0, 0, 1)),
-    "rpm": Unit(math.pi, 30, (0, 0, -1)),
+    "rpm": Unit(2, 60, (0, 0, -1), pi=1),
     "N": Unit(1, 1, (1, 1, -2)),
     "kN": Unit(1000, 1, (1, 1, -2)),
     "mN": Unit(1, 1000, (1, 1, -2)),
@@ -85,7 +92,7 @@ def to_si(text: str, names: Collection[str] = ()) -> Literals:
         if before.endswith(("/", "**")):
             shown = text[match.start() : stop]
             raise UnitError(f"what is divided or raised, a number or '{shown}'? write brackets, ({shown})")
-        value = float(match.group()) * unit.over / unit.under
+        value = unit.si(float(match.group()))
         if not math.isfinite(value):
             raise UnitError(f"the number '{match.group()[:40]}' is too large")
         out += [text[end : match.start()], repr(value)]
@@ -126,13 +133,14 @@ def _read_unit(text: str, place: int, names: Collection[str]) -> tuple[Unit | No
 
 
 def _combine(atoms: list[tuple[str, str, str | None]]) -> Unit:
-    over, under, dimension = 1.0, 1.0, [0, 0, 0]
+    over, under, dimension, pi = 1.0, 1.0, [0, 0, 0], 0
     for separator, name, power in atoms:
         unit, exponent = UNITS[name], int((power or "^1")[1:]) * (-1 if separator == "/" else 1)
         a, b = (unit.over, unit.under) if exponent > 0 else (unit.under, unit.over)
         over, under = over * a ** abs(exponent), under * b ** abs(exponent)
         dimension = [d + exponent * u for d, u in zip(dimension, unit.dimension, strict=True)]
-    return Unit(over, under, (dimension[0], dimension[1], dimension[2]))
+        pi += exponent * unit.pi
+    return Unit(over, under, (dimension[0], dimension[1], dimension[2]), pi)
 
 
 def _hint(name: str) -> str:
