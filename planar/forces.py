@@ -171,7 +171,7 @@ class UserForce(Force):
     """Any force law: function(t, state) returns (F_x, F_y, T) on the body, N and N m about its centre of mass.
 
     For several bodies give a list of them; the function then returns one triple for each.  Written with NumPy functions
-    it gets exact tangents by the complex step.
+    it gets exact tangents (`planar.jet`); branches on values are allowed.
     """
 
     on: Any

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from planar.errors import SingularError
-from planar.linear import kkt_solver
+from planar.linear import dependence, kkt_solver
 from planar.system import System
 
 DENSE = 150  # rows; up to here an SVD costs less than a few milliseconds
@@ -24,6 +24,31 @@ def weights(system: System, drawn: bool = True) -> np.ndarray:
     typical = m[:, 0][m[:, 0] > 0].mean() if (m[:, 0] > 0).any() else 1.0
     w = np.where(m > 0, m, np.array([1.0, 1.0, system.length**2]) * np.where(m[:, :1] > 0, m[:, :1], typical))
     return w.reshape(-1) * np.where(system.known | (not drawn), 1.0, 1e-4)
+
+
+def not_held(system: System, Phi_q: np.ndarray) -> list[str]:
+    """Massless motions that no constraint resists (Phi_q x = 0 with M x = 0), as messages.
+
+    Kinematics and statics do not mind them; the equations of motion have no answer for them.
+    """
+    massless = np.flatnonzero(system.mass == 0.0)
+    if not massless.size:
+        return []
+    columns, entries = system.pattern.transpose()
+    part, chosen = columns.select(massless)
+    found = dependence(part, Phi_q[entries][chosen], tol=1e-8)
+    messages = []
+    for k in range(found.dependent.size):
+        moving = massless[found.relation(k)]
+        names = list(dict.fromkeys(system.body_names[c // 3] for c in moving))
+        if len(names) == 1 and (moving % 3 == 2).all():
+            messages.append(
+                f"body {names[0]!r}: nothing holds its angle and its inertia is 0 kg m^2; give an inertia or a joint"
+            )
+        else:
+            who = ", ".join(map(repr, names))
+            messages.append(f"{who} can move without moving any mass; give a mass and an inertia, or one more joint")
+    return messages
 
 
 def in_radians(system: System) -> np.ndarray:

@@ -13,6 +13,7 @@ from mechanisms import four_bar, planetary, random_mechanism
 import planar as pl
 from planar import ModelError
 from planar.elements import KINDS
+from planar.projection import not_held
 
 nan, inf = math.nan, math.inf
 
@@ -745,3 +746,44 @@ def test_no_argument_whatever_ends_in_an_error_of_python(kind):
         except pl.PlanarError:
             refused += 1
     assert refused and used
+
+
+# --- massless bodies --------------------------------------------------------------------------------------------------------
+
+
+def unheld(m):
+    a = m.assemble()
+    return not_held(a.system, a.system.constraints(0.0, a.q).Phi_q)
+
+
+def test_massless_motions_that_nothing_resists_are_named():
+    """They are fine for kinematics, so the model has no problem; the equations of motion have one."""
+    bob = pl.Model()
+    body = bob.add(pl.Body("bob", mass=1.0, r=(1, 0), phi=0.0))
+    bob.add(pl.Distance("string", bob.ground.point(0, 0), body.point(0, 0)))
+    assert bob.problems() == []
+    assert unheld(bob) == [
+        "body 'bob': nothing holds its angle and its inertia is 0 kg m^2; give an inertia or a joint"
+    ]
+    body.inertia = 0.1
+    assert unheld(bob) == []
+
+    linkage = four_bar(speed=None)
+    for name in ("crank", "coupler", "rocker"):
+        linkage[name].mass = linkage[name].inertia = 0.0
+    (message,) = unheld(linkage)
+    assert message.startswith("'crank', 'coupler', 'rocker' can move without moving any mass")
+    linkage["coupler"].mass = 1.0
+    assert unheld(linkage) == []  # one mass gives every motion of a linkage of mobility 1 its inertia
+    assert unheld(linkage.without("D")) != []
+    held = four_bar()
+    for body in held.bodies:
+        body.mass = body.inertia = 0.0
+    assert unheld(held) == []  # the motor holds it
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_mechanisms_with_massless_bodies_are_held(seed):
+    m = random_mechanism(seed, massless=True)
+    assert any(body.inertia == 0 for body in m.bodies)
+    assert unheld(m) == []
