@@ -29,6 +29,7 @@ REQUIRED = {"numpy": "arrays", "scipy": "linear algebra"}
 OPTIONAL = {
     "numba": "compiled time loops (without it: the same numbers, slower)",
     "matplotlib": "plots and animations",
+    "jinja2": "the report",
     "rich": "tables in the terminal (without it: plain text)",
     "pandas": "results as data frames",
     "sksparse": "CHOLMOD for large systems (without it: banded LAPACK and SuperLU)",

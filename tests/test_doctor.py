@@ -92,7 +92,7 @@ def test_missing_cholmod_is_optional_and_comes_with_the_command(hide, capsys):
     assert report.remedies["scikit-sparse"] in capsys.readouterr().out  # on one line, ready to copy
 
 
-@pytest.mark.parametrize("name", ["rich", "numba", "matplotlib", "pandas"])
+@pytest.mark.parametrize("name", ["rich", "numba", "matplotlib", "jinja2", "pandas"])
 def test_missing_optional_library_is_reported_and_exit_code_stays_0(name, hide, capsys):
     hide(name)
     assert main(["doctor"]) == 0

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from planar.plot.style import INK, LINES
-from planar.report.numbers import number, significant
+from planar.report.numbers import significant
 from planar.report.sizes import ROUNDING
 from planar.report.timeline import Timeline
 
@@ -186,8 +186,3 @@ def _power(size: float) -> float:
 
 def _scaled(unit: str, power: float) -> str:
     return unit if power == 1.0 else f"{power:.0e} {unit}".replace("e+0", "e").replace("e-0", "e-")
-
-
-def ranges(values: np.ndarray) -> str:
-    """ "least .. largest" as text."""
-    return f"{number(values.min())} .. {number(values.max())}"

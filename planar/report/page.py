@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planar import __version__
-from planar.errors import ModelError
+from planar.errors import ModelError, PlanarError
 from planar.plot import player
 from planar.report.content import Content
 from planar.report.data import data
@@ -30,8 +30,10 @@ def write(result: Result, path: Any, *, at: float | None = None, title: str | No
 
 def render(result: Result, *, at: float | None = None, title: str | None = None) -> str:
     """The page as text."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise PlanarError("the report needs jinja2: pip install jinja2; tables: result.to_csv, to_latex") from None
     if not hasattr(result, "analysis"):
         raise ModelError(f"a report needs the result of an analysis such as pl.inverse_dynamics, got {result!r:.60}")
     if not len(result):

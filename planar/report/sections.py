@@ -11,9 +11,8 @@ import numpy as np
 from planar.certificate import HELD, Certificate
 from planar.energy import integral
 from planar.errors import PlanarError
-from planar.report.charts import ranges
 from planar.report.numbers import degrees
-from planar.report.sizes import Sizes
+from planar.report.sizes import Sizes, ranges
 from planar.tables import effort_unit, efforts
 
 if TYPE_CHECKING:
@@ -63,10 +62,11 @@ def motion(result: Result) -> Table:
         parts.append(("a", "alpha", "m/s²", "rad/s²"))
     for linear, angular, per, turn in parts:
         head += [f"max {linear} {per}", "at", f"max {'ω' if angular == 'omega' else 'α'} {turn}", "at"]
-    rows = []
+    rows, length = [], result.system.length
     for name in result.system.body_names:
         view = result[name]
-        row: list[Cell] = [name, ranges(view.r[:, 0]), ranges(view.r[:, 1]), ranges(np.degrees(view.phi))]
+        x, y = view.r.T
+        row: list[Cell] = [name, ranges(x, length), ranges(y, length), ranges(np.degrees(view.phi), 60.0)]
         for linear, angular, *_ in parts:
             for size in (np.hypot(*getattr(view, linear).T), np.abs(getattr(view, angular))):
                 k = int(np.argmax(size))
@@ -144,7 +144,11 @@ def joint(result: Result, element: Any, size: Sizes) -> Table:
             R = result.reaction(element, on=body, frame=frame)
             k = int(np.argmax(R.magnitude))
             x, y = R.force.T
-            row: list[Cell] = [body.name, R.frame, *((ranges(x), ranges(y)) if many else (float(x[0]), float(y[0])))]
+            row: list[Cell] = [
+                body.name,
+                R.frame,
+                *((ranges(x, size.force), ranges(y, size.force)) if many else (float(x[0]), float(y[0]))),
+            ]
             row += [float(R.magnitude[k]), *([when(result, k)] if many else [])]
             row.append("" if size.negligible(R.magnitude, size.force) else degrees(np.arctan2(y[k], x[k])))
             row += [float(R.magnitude.mean()), _rms(R.magnitude)] if many else []

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from planar.report.numbers import number
+
 if TYPE_CHECKING:
     from planar.result import Result
 
@@ -54,3 +56,9 @@ def sizes(result: Result) -> Sizes:
 
 def _largest(values: np.ndarray) -> float:
     return float(np.abs(values).max(initial=0.0))
+
+
+def ranges(values: np.ndarray, size: float) -> str:
+    """ "least .. largest", with zero for what is only rounding."""
+    ends = (float(values.min()), float(values.max()))
+    return " .. ".join(number(x if abs(x) > ROUNDING * size else 0.0) for x in ends)

@@ -32,9 +32,9 @@
   }
 
   // a turning arrow around (x, y), counter-clockwise for a positive couple: from below right over the top to the left
-  function turn(x, y, couple) {
-    const s = couple > 0 ? 1 : -1, r = 17;
-    return [`M${x + s * 12} ${y + 12}A${r} ${r} 0 1 ${s > 0 ? 0 : 1} ${x - s * r} ${y}`, `M${x - s * r} ${y + 7}l-4.5 -9l9 0Z`];
+  function turn(x, y, couple, r) {
+    const s = couple > 0 ? 1 : -1;
+    return [`M${x + s * 0.7 * r} ${y + 0.7 * r}A${r} ${r} 0 1 ${s > 0 ? 0 : 1} ${x - s * r} ${y}`, `M${x - s * r} ${y + 7}l-4.5 -9l9 0Z`];
   }
 
   // --- charts -------------------------------------------------------------------------------------------------------
@@ -119,17 +119,20 @@
     const terms = body.terms.map(term => term[k]);
     const largest = Math.max(1e-300, ...terms.map(term => Math.hypot(term[2], term[3])));
     const tall = Math.max(...terms.map(term => Math.abs(term[4])));
-    const tags = [];
+    const tags = [], arcs = [];  // what is drawn already
     terms.forEach(([x, y, fx, fy, couple], n) => {
       const px = CENTER + scale * (x - cx), py = CENTER - scale * (y - cy), dx = ARROW * fx / largest, dy = -ARROW * fy / largest;
       const length = Math.hypot(dx, dy), turns = Math.abs(couple) > 1e-3 * tall && Math.abs(couple) > 1e-6 * largest / scale;
-      const { force, arc, head, tag } = arrows[n], [line, tip] = turns ? turn(px, py, couple) : ["", ""];
+      const { force, arc, head, tag } = arrows[n];
+      const r = 12 + 6 * arcs.filter(([a, b]) => Math.hypot(a - px, b - py) < 20).length;
+      const [line, tip] = turns ? turn(px, py, couple, r) : ["", ""];
+      if (turns) arcs.push([px, py]);
       force.setAttribute("d", arrow(px, py, dx, dy));
       arc.setAttribute("d", line);
       head.setAttribute("d", tip);
       const shown = length >= 4, [ux, uy] = shown ? [dx / length, dy / length] : [0.7, -0.7];
       tag.setAttribute("visibility", shown || turns ? "visible" : "hidden");
-      place(tag, tags, px, py, ux, uy, shown ? length + 9 : 25);
+      place(tag, tags, px, py, ux, uy, shown ? length + 9 : r + 7);
     });
     drawPolygon(terms, arrows);
     if (!begun) return;  // the page already holds the numbers of the chosen sample
