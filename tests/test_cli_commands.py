@@ -108,6 +108,15 @@ def test_new_writes_a_file_that_checks(planar, here, name):
     assert (code, err) == (0, "") and "x.toml: the model is sound" in out
 
 
+@pytest.mark.parametrize("name", STARTERS)
+def test_starters_run(planar, here, name):
+    (here / "x.toml").write_text(starter(name), encoding="utf-8")
+    code, out, err = planar("run", "x.toml")
+    assert (code, err) == (0, "") and out.count("all laws hold") == out.count("wrote ") == starter(name).count(
+        "[analyses."
+    )
+
+
 def test_new_lists_what_there_is(planar):
     code, out, _ = planar("new")
     assert code == 0
@@ -483,6 +492,16 @@ def test_json_is_strict(capsys):
 def test_starters_name_every_table_once():
     for name in STARTERS:
         assert tomllib.loads(starter(name))["schema"] == 1
+
+
+def test_terminals_without_these_letters(here):
+    edit(here / "my.toml", "[joints.A]", '[joints."Gelenk Ä φ"]')
+    run = subprocess.run(
+        [sys.executable, "-m", "planar", "run", "my.toml", "--t", "0:1:3", "--no-csv"],
+        capture_output=True,
+        env={**_environment(), "PYTHONIOENCODING": "ascii"},
+    )
+    assert run.returncode == 0 and b"Gelenk ? ?" in run.stdout
 
 
 # --- documentation ---------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from modelfiles import content, edited, problems_of, round_trip
 
 import planar as pl
 from planar import modelfile
+from planar.curves import CURVES, Curve
 from planar.elements import KINDS, Block, Joint
 from planar.modelfile.overrides import parse_change
 from planar.modelfile.reader import needs_code
@@ -195,6 +196,32 @@ def test_python_code_cannot_be_saved_and_every_place_is_named(tmp_path):
 
 def _order(problem):
     return next(k for k, name in enumerate(("motor", "brake", "wind", "push")) if name in problem)
+
+
+def test_a_curve_of_ones_own_without_to_dict_is_refused_by_name():
+    class Line(Curve):
+        u0, u1, closed = -1.0, 1.0, False
+
+        def _evaluate(self, u):
+            one = np.ones_like(u)
+            return np.stack([u, 0 * u], -1), np.stack([one, 0 * u], -1), np.stack([0 * u, 0 * u], -1)
+
+    try:
+        m = mechanisms.cam()
+        m["contact"].curve = Line()
+        with pytest.raises(pl.ModelError, match=r"PointOnCurve 'contact': curve: .*as_spline"):
+            modelfile.dumps(m)
+    finally:
+        del CURVES["Line"]
+
+
+def test_numbers_of_numpy_are_numbers():
+    m = mechanisms.four_bar()
+    m["crank"].mass, m["crank"].inertia, m["crank"].r = np.float64(2.0), np.int64(25), np.array([1.0, 2.0])
+    m["coupler"].mass = 3
+    back = modelfile.loads(modelfile.dumps(m)).model
+    assert (back["crank"].mass, back["crank"].inertia, back["crank"].r) == (2.0, 25.0, (1.0, 2.0))
+    assert back["coupler"].mass == 3.0
 
 
 def test_a_model_with_problems_is_not_saved(tmp_path):

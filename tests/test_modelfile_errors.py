@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
 import time
+import tomllib
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -324,6 +326,30 @@ item = st.dictionaries(st.sampled_from(KEYS), value, max_size=6)
 def test_fuzz_tables(data, changes):
     try:
         file = Reader(Problems("file")).file({"schema": 1, **data}, changes)
+    except pl.ModelError:
+        return
+    round_trip(file.model)
+
+
+PARSED = {name: tomllib.loads(starter(name)) for name in STARTERS}
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_fuzz_values_of_the_starters(data):
+    """One to three entries of a sound file become anything."""
+    tables = copy.deepcopy(PARSED[data.draw(st.sampled_from(sorted(PARSED)))])
+    for _ in range(data.draw(st.integers(1, 3))):
+        table = tables
+        while True:
+            key = data.draw(st.sampled_from(sorted(table) if isinstance(table, dict) else range(len(table))))
+            if not isinstance(table[key], (dict, list)) or not table[key] or data.draw(st.integers(0, 4)) == 0:
+                break
+            table = table[key]
+        if key != "schema":
+            table[key] = data.draw(value)
+    try:
+        file = Reader(Problems("file")).file(tables, {})
     except pl.ModelError:
         return
     round_trip(file.model)

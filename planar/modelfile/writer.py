@@ -82,7 +82,7 @@ class _Writer:
                 self.problems.append(f"{label}: {name} {error}")
 
     def _body(self, body: Body) -> Iterator[str]:
-        table: dict[str, Any] = {"mass": body.mass, "inertia": body.inertia}
+        table: dict[str, Any] = {"mass": _numbers(body.mass), "inertia": _numbers(body.inertia)}
         for word, value, default in (
             ("r", body.r, None),
             ("phi", body.phi, None),
@@ -124,6 +124,8 @@ class _Writer:
         if isinstance(value, Axis):
             return {"body": value.body.name, "start": list(value.start), "end": list(value.end)}
         if isinstance(value, (Motion, Curve)):
+            if not hasattr(value, "to_dict"):
+                raise TypeError(f"{value!r:.60} has no to_dict and cannot be stored; for a curve use as_spline()")
             return value.to_dict()
         if isinstance(value, (tuple, list)):
             return [self._value(v, "Any") for v in value]
