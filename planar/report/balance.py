@@ -55,14 +55,14 @@ class FreeBody:
         return sum((np.column_stack([term.force, term.moment]) for term in self.terms), start=total)
 
 
-def free_bodies(result: Result) -> list[FreeBody]:
-    """One per body, in the order of the model; terms that never act are left out."""
+def free_bodies(result: Result, most: int | None = None) -> list[FreeBody]:
+    """One per body, in the order of the model, at most so many; terms that never act are left out."""
     applied: dict[int, list[tuple[str, np.ndarray]]] = {}
     for label, index, W in result.system.forcing.each(result.system, result.t, result.q, result.v):
         applied.setdefault(index, []).append((label, W))
     return [
         FreeBody(body, k, [term for term in _terms(result, body, k, applied.get(k, [])) if term.acts], len(result))
-        for k, body in enumerate(result.model.bodies)
+        for k, body in enumerate(result.model.bodies[:most])
     ]
 
 

@@ -41,7 +41,7 @@ class Content:
         self.scene = Scene(Frames.of(result))
         if self.forces:
             add_reactions(self.scene, True)
-        self.free: list[FreeBody] = free_bodies(result)[:BODIES] if self.forces else []
+        self.free: list[FreeBody] = free_bodies(result, BODIES) if self.forces else []
         reactions = [result.reaction(joint).magnitude for joint in self.model.joints] if self.forces else []
         others = [values for _, values, _ in efforts(result)] if self.forces else []
         most = int(np.clip(NUMBERS // self._numbers_per_frame(), 2, MOST))
