@@ -17,11 +17,13 @@ from planar import backend
 from planar.assembly import assemble
 from planar.continuation import DENSE, STRAY, Node, Path
 from planar.errors import ModelError, PlanarWarning, SingularError
+from planar.joints import PointOnCurve
 from planar.linear import dependence
 from planar.mobility import smallest_singular_value
 from planar.model import Model
 from planar.packed import Packed, dense_slots, pack
 from planar.result import Event, Result
+from planar.state import State
 from planar.system import System, compile
 
 NEAR = 1e-3  # smallest singular value of the scaled Jacobian below which a position is called near-singular
@@ -52,6 +54,7 @@ def solve(system: System, t: np.ndarray) -> Result:
         raise SingularError(f"the motion starts in a {event}; start at another time")
     motion = _Motion(path, t, first)
     motion.run()
+    motion.stop_at_ends_of_curves()
     n = motion.done
     return Result(
         system,
@@ -186,6 +189,28 @@ class _Motion:
         event = _event(self.system, "limit", last.t, last.q)
         self.message = str(event)
         self.events.append(event)
+
+    def stop_at_ends_of_curves(self) -> None:
+        """A follower that runs past the end of an open curve has nothing to follow any more."""
+        state = State(self.system, self.t[: self.done], self.q[: self.done], self.v[: self.done])
+        for joint in self.system.model.joints:
+            if not isinstance(joint, PointOnCurve) or joint.curve.closed:
+                continue
+            origin, x, y = (state.point(joint.body_i.point(*s)).r for s in ((0, 0), (1, 0), (0, 1)))
+            d = state.point(joint.point_j).r - origin
+            u = joint.curve.project(((x - origin) * d).sum(-1), ((y - origin) * d).sum(-1))
+            inside = np.broadcast_to(joint.curve.inside(u), (self.done,))
+            if inside.all():
+                continue
+            k = max(int(np.argmin(inside)), 1)
+            self.done = k
+            self.message = (
+                f"the contact of {joint.name!r} leaves the end of its curve between t = {self.t[k - 1]:.6g} and "
+                f"{self.t[min(k, self.t.size - 1)]:.6g} s; make the curve longer, or the motion shorter"
+            )
+            angle = driven_angle(self.system, self.q[k - 1])[1]
+            self.events.append(Event("limit", float(self.t[k - 1]), angle, joint.name, text=self.message))
+            state = State(self.system, self.t[:k], self.q[:k], self.v[:k])
 
     def _note_near_singular(self) -> None:
         """Local minima of the soundness that are small, apart from the change points already noted."""

@@ -283,6 +283,22 @@ def test_near_singular_positions_are_events(way):
     close(k.point(k.model["coupler"]["C"]).r[-1], apex(B, (0.4, 0.0), 0.4, 0.2 + 1e-8), 1e-9)
 
 
+def test_a_follower_that_leaves_its_curve_stops_the_sweep():
+    """A pin on a parabola from x = 0 to 1, driven along x with 1 m/s from 0.2."""
+    m = pl.Model("track")
+    cart = m.add(pl.Body("cart", 1.0, 0.1, r=(0.2, 0.04), phi=0.0))
+    parabola = pl.FunctionCurve(("u", "u**2"), 0.0, 1.0)
+    m.add(pl.PointOnCurve("track", m.ground, parabola, cart.point(0, 0)))
+    m.add(pl.CoordinateDriver("x", cart, "x", pl.Ramp(1.0, 0.2)))
+    m.add(pl.CoordinateDriver("phi", cart, "phi", 0.0))
+    with pytest.warns(
+        pl.PlanarWarning, match="contact of 'track' leaves the end of its curve between t = 0.75 and 1 s"
+    ):
+        k = pl.kinematics(m, np.linspace(0, 1, 5))
+    assert len(k) == 4 and not k.success and k.events[-1].joint == "track"
+    close(k["cart"].r[:, 1], (0.2 + k.t) ** 2)
+
+
 def test_a_start_in_a_singular_position_is_refused():
     m = four_bar((0.2, 0.4, 0.2, 0.4), angle=3.0, speed=1.0)
     m["motor"].motion = pl.Ramp(1.0, math.pi)
