@@ -26,6 +26,7 @@ TOLERANCES = {
     "condition": 1e8,
 }
 SAMPLES = 200  # at which the condition number is computed, at most
+WORK = 5e8  # coordinates^3 times samples: about a second of singular value decompositions
 HELD = ("statics", "equilibrium")  # drivers hold: no velocities, no accelerations
 
 
@@ -168,7 +169,8 @@ def _condition(result: Result, limits: dict[str, float]) -> Check:
     system = result.system
     if not system.nc or not len(result) or system.nq > DENSE:
         return Check("condition", 0.0, "", 1.0, limits["condition"], "not computed (no constraints, or too large)")
-    chosen = np.unique(np.linspace(0, len(result) - 1, SAMPLES).astype(int))
+    samples = int(np.clip(WORK / system.nq**3, 5, SAMPLES))
+    chosen = np.unique(np.linspace(0, len(result) - 1, samples).astype(int))
     s = np.linalg.svd(scaled_jacobian(system, result.Phi_q[chosen]), compute_uv=False)
     rank = int((s > 1e-10 * s[:, :1]).sum(axis=1).max())
     with np.errstate(divide="ignore"):
