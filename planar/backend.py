@@ -7,6 +7,7 @@ at the file of the outermost function, so an edited kernel in another file would
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import sys
@@ -15,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-_SOURCES = ("primitives.py", "laws.py", "compiled.py", "backend.py")
+_SOURCES = ("primitives.py", "laws.py", "integrators.py", "compiled.py", "compiled_forward.py", "backend.py")
 
 
 @cache
@@ -53,14 +54,13 @@ def cache_folder() -> Path:
 
 
 @cache
-def compiled() -> ModuleType:
-    """The module `planar.compiled`, jitted and cached; call only if `has_numba()`."""
+def compiled(name: str = "compiled") -> ModuleType:
+    """The module `planar.compiled` (or `planar.compiled_forward`), jitted and cached; call only if `has_numba()`."""
     from numba.core import config
 
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_folder())
     try:
-        import planar.compiled as module
+        return importlib.import_module(f"planar.{name}")
     finally:
         config.CACHE_DIR = before
-    return module

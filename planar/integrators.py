@@ -3,11 +3,11 @@
 The state is y = (q, v, W): coordinates, velocities, and the work done on the mechanism by everything that has no
 potential.  A method (`planar.methods`) gives
 
-    rate(problem, t, y, out)    dy/dt; False where it cannot be computed
-    restore(problem, t, y)      y back to the constraints after a step, in place; False where that fails
+    rate(problem, t, step, y, out)    dy/dt; returns the smallest pivot, 0 where it cannot be computed
+    restore(problem, t, y)            y back to the constraints after a step, in place; False where that fails
 
-`advance` is plain Python that numba compiles as it stands: `planar.compiled_forward` binds it to compiled functions,
-`planar.forward` to NumPy ones.  One loop, the same numbers.
+`advance` and `visit` are plain Python that numba compiles as it stands: `planar.compiled_forward` binds the names they
+call to compiled functions, here they are those of `planar.stepping`.  One loop, the same numbers.
 """
 
 from __future__ import annotations
@@ -17,17 +17,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-# what `advance` returns: why it came back
-FULL, END, TINY, BROKEN = 0, 1, 2, 3
+from planar.stepping import coefficients, combine, copy, interpolate, measure, multipliers, rate, restore, subtract
+
+FULL, END, TINY, BROKEN = 0, 1, 2, 3  # why `advance` came back
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0  # of the step control
+NEAR = 0.1  # part of a healthy pivot below which a singular position is near
+AT = 1e-2  # part of a healthy pivot below which a stage counts as singular
+NOISE = 2e-15  # of slopes whose pivot is 1; it grows as the pivot falls
+CROSSING = 1e-8  # error of a step across a singular position that is accepted at any tolerance
+EPS = float(np.finfo(float).eps)
 
 
 class Pair(NamedTuple):
     """Butcher tableau: A (s, s), b (s,), c (s,); E5, E3 (s + 1,) weights of the error estimates, order of the step control.
 
     error = |h| e5^2 / sqrt(e5^2 + e3^2 / 100), e5 = |E5 K|, e3 = |E3 K| (Hairer); E3 = 0 is an ordinary embedded pair.
-    The last entries belong to the slope at the new state.
+    The last entries belong to the slope at the new state.  gap: middle of the widest interval between stages.
+    Ax, cx, D: further stages and weights of the dense output; without them a Hermite polynomial of degree 5 serves.
     """
 
     A: np.ndarray
@@ -35,7 +42,11 @@ class Pair(NamedTuple):
     c: np.ndarray
     E5: np.ndarray
     E3: np.ndarray
+    gap: float
     order: float
+    Ax: np.ndarray
+    cx: np.ndarray
+    D: np.ndarray
 
 
 class Control(NamedTuple):
@@ -52,135 +63,208 @@ class Control(NamedTuple):
 @cache
 def pair(name: str) -> Pair:
     """ "DOP853" (order 8), "RK45" (Dormand-Prince, order 5), "RK4" (for fixed steps, no error estimate)."""
+    none = (np.zeros((0, 16)), np.zeros(0), np.zeros((0, 16)))
     if name == "RK4":
         A = np.zeros((4, 4))
         A[1, 0] = A[2, 1] = 0.5
         A[3, 2] = 1.0
-        return Pair(A, np.array([1, 2, 2, 1]) / 6, np.array([0, 0.5, 0.5, 1]), np.zeros(5), np.zeros(5), 4.0)
+        return Pair(
+            A, np.array([1, 2, 2, 1]) / 6, np.array([0, 0.5, 0.5, 1]), np.zeros(5), np.zeros(5), 0.25, 4.0, *none
+        )
     from scipy.integrate import DOP853, RK45
 
     if name == "RK45":
         A = np.zeros((6, 6))
         A[:, :5] = RK45.A
-        return Pair(A, RK45.B.copy(), RK45.C.copy(), RK45.E.copy(), np.zeros(7), 5.0)
-    return Pair(DOP853.A.copy(), DOP853.B.copy(), DOP853.C.copy(), DOP853.E5.copy(), DOP853.E3.copy(), 8.0)
+        return Pair(A, RK45.B.copy(), RK45.C.copy(), RK45.E.copy(), np.zeros(7), 0.55, 5.0, *none)
+    tables = (DOP853.A, DOP853.B, DOP853.C, DOP853.E5, DOP853.E3)
+    dense = (DOP853.A_EXTRA, DOP853.C_EXTRA, DOP853.D)
+    return Pair(*(x.copy() for x in tables), 0.466, 8.0, *(x.copy() for x in dense))
 
 
-def advance(rate, restore, combine, measure, problem, pair, control, t, h, y, K, times, states):
-    """Take steps from (t, y), K[0] = dy/dt there, first step h (signed), until `times` is full or the end is reached.
+PAIRS = ("DOP853", "RK45", "RK4")
+ROWS = 16  # of K, for every pair
 
-    Fills times (n,) and states (n, ny) with the accepted steps, leaves the new state in y and K[0].
-    Returns (steps, status, t, h, evaluations, rejected).
+
+def advance(problem, pair, control, clock, y, K, times, states, pivots, nears, wanted, samples):
+    """Take steps from y at clock = (t, h, healthy pivot, slope of its root) until `times` is full or the end is reached.
+
+    Fills times (n,), states (n, ny), pivots (n,), the smallest one met, and nears (n,), whether a singular position was
+    near, with the accepted steps, and `samples` at the times `wanted`; leaves the new state in y and the clock; K (ROWS, ny)
+    are the slopes.  Returns (steps, status, samples, evaluations, rejected steps).
+
+    Near a singular position the slope is smooth along the constraints only, and 0/0 at the position itself: there every
+    stage is put back on the constraints, and steps are laid so that the position falls between two stages.
     """
-    A, b, c, E5, E3, order = pair
-    t_end, rtol, atol, max_step, adaptive, length = control
-    stages = b.size
-    z, e5, e3, zero = np.empty_like(y), np.empty_like(y), np.empty_like(y), np.zeros_like(y)
-    evaluations, rejected, steps = 0, 0, 0
+    gap, order = pair[5], pair[6]
+    t_end, rtol, max_step, adaptive = control[0], control[1], control[3], control[4]
+    work, F = np.zeros((4, y.size)), np.zeros((7, y.size))
+    z = work[0]
+    stages = pair[1].size
+    evaluations, rejected, steps, sampled = 1, 0, 0, 0
+    t, h = clock[0], clock[1]
     direction = 1.0 if t_end >= t else -1.0
-    while steps < times.size:
-        left = abs(t_end - t)
-        if left <= 0.0:
-            return steps, 1, t, h, evaluations, rejected
-        smallest = 10.0 * np.finfo(np.float64).eps * max(abs(t), abs(t_end))
-        trusted = True  # no rejection yet at this time
+    pivot = rate(problem, t, h, y, K[0])
+    if not pivot > 0.0:
+        return 0, BROKEN, 0, evaluations, rejected
+    clock[2] = max(clock[2], pivot)
+    while steps < times.size and t != t_end:
+        first_try, placed, near, allowed = True, False, False, h
+        if adaptive and clock[3] < 0.0:
+            h = approach(np.sqrt(pivot) / -clock[3], min(abs(h), max_step), gap)
         while True:
+            left = abs(t_end - t)
             size = min(abs(h), max_step)
             last = size * 1.0000001 >= left
             if last:
                 size = left
-            if size < smallest and not last:
-                return steps, 2, t, h, evaluations, rejected
+            elif size < 10.0 * EPS * max(abs(t), abs(t_end)):
+                return steps, TINY, sampled, evaluations, rejected
             step = direction * size
-            fine = True
-            for s in range(1, stages):
-                combine(y, step, A[s], K, s, z)
-                if not rate(problem, t + c[s] * step, step, z, K[s]):
-                    fine = False
-                    break
-                evaluations += 1
-            error = np.inf
             t_new = t_end if last else t + step
+            ahead = max(0.0, np.sqrt(pivot) + clock[3] * size) ** 2
+            near = near or min(pivot, ahead) < NEAR * clock[2]
+            error, low, where, found = attempt(problem, pair, control, t, t_new, near, pivot, y, K, work)
+            evaluations += stages
+            # rounding leaves NOISE / pivot^1.5 in the slopes: close to a singular position no shorter step does better
+            fine = error <= 1.0 or (low > 0.0 and error * rtol <= min(CROSSING, NOISE / low**1.5))
+            if adaptive and not placed and 0.0 < where and low < AT * clock[2]:
+                slope = (np.sqrt(found) - np.sqrt(pivot)) / size
+                reach = size - np.sqrt(found) / slope if where == 1.0 and slope < 0.0 else where * size
+                if (
+                    not fine or abs(reach - size) < 0.25 * gap * size
+                ):  # the position lies on a stage, or too near the end
+                    if not fine:
+                        allowed = size * max(SHRINK, SAFETY * error ** (-1.0 / order))
+                    placed, near, first_try, rejected = True, True, False, rejected + 1
+                    h = approach(reach, min(size, abs(allowed)), gap)
+                    continue
             if fine:
-                combine(y, step, b, K, stages, z)
-                e3[:] = z
-                fine = restore(problem, t_new, z) and rate(problem, t_new, step, z, K[stages])
-                evaluations += 1
-            if fine:
-                if adaptive:
-                    # what the constraints took back is part of the error
-                    e3[:] = z - e3
-                    moved = measure(problem, e3, y, z, rtol, atol, length)
-                    combine(zero, step, E5, K, stages + 1, e5)
-                    combine(zero, step, E3, K, stages + 1, e3)
-                    n5 = measure(problem, e5, y, z, rtol, atol, length)
-                    n3 = measure(problem, e3, y, z, rtol, atol, length)
-                    error = 0.0 if n5 == 0.0 else n5 * n5 / np.sqrt(n5 * n5 + 0.01 * n3 * n3)
-                    error = max(error, moved)
-                else:
-                    error = 0.0 if np.isfinite(np.sum(z)) else np.inf
-            if error <= 1.0:
                 break
             rejected += 1
             if not adaptive:
-                return steps, 3, t, h, evaluations, rejected
-            trusted = False
-            factor = max(0.2, 0.9 * error ** (-1.0 / order)) if np.isfinite(error) else 0.2
-            h = step * factor
+                return steps, BROKEN, sampled, evaluations, rejected
+            first_try = False
+            near = near or low < NEAR * clock[2]
+            h = size * (max(SHRINK, SAFETY * error ** (-1.0 / order)) if np.isfinite(error) else SHRINK)
+            allowed = h
         if adaptive:
-            factor = 6.0 if error == 0.0 else min(6.0, max(0.2, 0.9 * error ** (-1.0 / order)))
-            if not last or factor < 1.0:  # a last step cut short says nothing about the next
-                h = step * (factor if trusted else min(1.0, factor))
+            factor = GROW if error == 0.0 else min(GROW, max(SHRINK, SAFETY * error ** (-1.0 / order)))
+            h = size * (factor if first_try else min(1.0, factor))
+            if (first_try or placed) and factor >= 1.0:  # a step cut short says nothing about the next
+                h = max(h, abs(allowed))
+        sampled = sample(problem, pair, t, t_new, near, y, z, K, F, wanted, sampled, samples)
         t = t_new
-        y[:] = z
-        K[0] = K[stages]
-        times[steps] = t
-        states[steps] = y
+        copy(z, y)
+        copy(K[stages], K[0])
+        clock[0], clock[1], clock[2] = t, h, max(clock[2], found)
+        clock[3] = (np.sqrt(found) - np.sqrt(pivot)) / size
+        pivot = found
+        times[steps], pivots[steps], nears[steps] = t, low, near
+        copy(y, states[steps])
         steps += 1
-    return steps, 1 if t == t_end else 0, t, h, evaluations, rejected
+    return steps, END if t == t_end else FULL, sampled, evaluations, rejected
 
 
-# --- NumPy versions of the functions `advance` is bound to -------------------------------------------------------------
+def attempt(problem, pair, control, t, t_new, near, pivot, y, K, work):
+    """One step from t to t_new into work[0], slopes into K; near: with every stage on the constraints.
 
-
-def combine(y, h, w, K, n, out):
-    """out = y + h sum_k w[k] K[k], k < n."""
-    np.dot(w[:n], K[:n], out=out)
-    out *= h
-    out += y
-
-
-def rate(problem, t, step, y, out):
-    return problem.rate(t, step, y, out)
-
-
-def restore(problem, t, y):
-    return problem.restore(t, y)
-
-
-def scales(problem, y, z, rtol, atol, length):
-    """(translation, angle, speed, angular speed, work): the size of an error that is just allowed.
-
-    Relative to the typical length and to the greatest speed of any body, so that neither the place of the origin, the
-    number of turns nor a body at rest changes what is accurate.
+    Returns (error in units of what is allowed, smallest pivot, where in the step, pivot at the end).
     """
-    n = (y.size - 1) // 2
-    speed = energy = 0.0
-    for x in (y, z):
-        v = np.abs(x[n : 2 * n])
-        speed = max(speed, v[0::3].max(), v[1::3].max(), length * v[2::3].max())
-        energy = max(energy, 0.5 * np.dot(problem.mass, v * v) + abs(x[-1]))
-    return (
-        atol + rtol * length,
-        atol + rtol,
-        atol + rtol * speed,
-        atol + rtol * speed / length,
-        atol + rtol * energy,
-    )
+    A, b, c, E5, E3 = pair[0], pair[1], pair[2], pair[3], pair[4]
+    rtol, atol, adaptive, length = control[1], control[2], control[4], control[5]
+    z, e5, e3, zero = work[0], work[1], work[2], work[3]
+    step, stages = t_new - t, b.size
+    low, where, found = pivot, 0.0, pivot
+    for s in range(1, stages + 1):
+        at_end = s == stages
+        t_s = t_new if at_end else t + c[s] * step
+        combine(y, step, b if at_end else A[s], K, s, z)
+        if at_end:
+            copy(z, e3)
+        fine = restore(problem, t_s, z) if near or at_end else True
+        found = rate(problem, t_s, step, z, K[s]) if fine else 0.0
+        if found < low:
+            low, where = found, 1.0 if at_end else c[s]
+        if not found > 0.0:
+            return np.inf, 0.0, where, 0.0
+    if not adaptive:
+        return 0.0, low, where, found
+    subtract(z, e3, e3)  # what the constraints took back is part of the error
+    moved = measure(problem, e3, y, z, rtol, atol, length)
+    combine(zero, step, E5, K, stages + 1, e5)
+    combine(zero, step, E3, K, stages + 1, e3)
+    n5 = measure(problem, e5, y, z, rtol, atol, length)
+    n3 = measure(problem, e3, y, z, rtol, atol, length)
+    error = 0.0 if n5 == 0.0 else n5 * n5 / np.sqrt(n5 * n5 + 0.01 * n3 * n3)
+    return max(error, moved), low, where, found
 
 
-def measure(problem, e, y, z, rtol, atol, length):
-    """Root mean square of the errors e in units of what is allowed."""
-    r, phi, v, w, work = scales(problem, y, z, rtol, atol, length)
-    parts = e[:-1].reshape(2, -1, 3) / np.array([[[r, r, phi]], [[v, v, w]]])
-    return float(np.sqrt((np.vdot(parts, parts) + (e[-1] / work) ** 2) / e.size))
+def approach(ahead, h, gap):
+    """Length of a step, h allowed, when a singular position is expected `ahead` s from here.
+
+    Near enough: across it, with the position in the widest gap between stages; else so that the next step can do that.
+    """
+    if ahead <= gap * h:
+        return ahead / gap
+    if ahead < (1.0 + gap) * h:
+        return max(ahead - gap * h, 0.1 * h)
+    return h
+
+
+def sample(problem, pair, t, t_new, near, y, z, K, F, wanted, first, out):
+    """States out[k] at the times wanted[k], k >= first, up to t_new, of the step from (t, y) to (t_new, z) with slopes K.
+
+    Put back on the constraints.  Returns the first k that lies beyond.
+    """
+    Ax, cx, D = pair[7], pair[8], pair[9]
+    step, stages, ready = t_new - t, pair[1].size, False
+    k = first
+    while k < wanted.size and (wanted[k] - t_new) * step <= 0.0:
+        if wanted[k] == t_new:
+            copy(z, out[k])
+        elif wanted[k] == t:
+            copy(y, out[k])
+        else:
+            if not ready:
+                for s in range(cx.size):
+                    row = stages + 1 + s
+                    combine(y, step, Ax[s], K, row, out[k])
+                    if near:
+                        restore(problem, t + cx[s] * step, out[k])
+                    rate(problem, t + cx[s] * step, step, out[k], K[row])
+                coefficients(step, y, z, K, stages, D, F)
+                ready = True
+            interpolate((wanted[k] - t) / step, step, y, F, cx.size == 0, out[k])
+            restore(problem, wanted[k], out[k])
+        k += 1
+    return k
+
+
+def visit(problem, pair, control, times, states, nears, index, when, K, out, slopes, lam):
+    """States, slopes and multipliers at the times `when`, each in the step that starts at times[index].
+
+    The slopes within a step are computed again: keeping them would take more memory than it saves time.  Returns how
+    many could be computed.
+    """
+    work, F = np.zeros((4, states.shape[1])), np.zeros((7, states.shape[1]))
+    k = 0
+    while k < when.size:
+        i = index[k]
+        last = min(i + 1, times.size - 1)
+        stop = k
+        while stop < when.size and index[stop] == i:
+            stop += 1
+        inside = False
+        for m in range(k, stop):
+            inside = inside or (when[m] != times[i] and when[m] != times[last])
+        if inside:
+            pivot = rate(problem, times[i], 0.0, states[i], K[0])
+            attempt(problem, pair, control, times[i], times[last], nears[last], pivot, states[i], K, work)
+        sample(problem, pair, times[i], times[last], nears[last], states[i], states[last], K, F, when[:stop], k, out)
+        for m in range(k, stop):
+            if not rate(problem, when[m], 0.0, out[m], slopes[m]) > 0.0:
+                return m
+            multipliers(problem, lam[m])
+        k = stop
+    return k

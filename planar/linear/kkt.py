@@ -33,12 +33,14 @@ class KKTSolver:
     route          what is used now; "cholmod" with a zero mass is "superlu"
     dependent      rows found dependent on others at the last factor, normally none
     inconsistency  largest |Phi_q x - g| of the last solve that dependent rows did not allow to close
+    pivot          smallest pivot of the scaled matrix (of the independent rows) at the last factor
     """
 
     def __init__(self, pattern: Pattern, mass: NDArray, route: str):
         self.pattern, self.mass = pattern, mass
         self.dependent: Index = np.zeros(0, dtype=np.intp)
         self.inconsistency = 0.0
+        self.pivot = 1.0
         self._use(route)
 
     def _use(self, route: str, schur: bool = True) -> None:
@@ -51,9 +53,10 @@ class KKTSolver:
     def factor(self, data: NDArray) -> KKTSolver:
         """Take the values of Phi_q; raises SingularError (`coordinate`) where a massless body is not held."""
         if self._reduced is not None and self._reduced.factor(data):
+            self.pivot = self._reduced.pivot
             return self
         self._reduced = None
-        pivot = self._core.factor(data)
+        self.pivot = pivot = self._core.factor(data)
         if pivot >= self._alarm:
             if pivot >= self._core.alarm:
                 self._alarm = self._core.alarm
@@ -73,7 +76,7 @@ class KKTSolver:
     def _examine(self, data: NDArray) -> None:
         """A small pivot: stale scales, a body that is not held, dependent rows, or merely wide masses."""
         self._core.rescale(data)
-        pivot = self._core.factor(data)
+        self.pivot = pivot = self._core.factor(data)
         self.dependent = self.dependent[:0]
         if pivot >= self._core.alarm:
             return
@@ -97,7 +100,7 @@ class KKTSolver:
             self._known[key] = _Reduced(self.pattern, self.mass, found, self.route, self._schur)
         self._reduced = self._known[key]
         self._reduced.factor(data, examined=True)
-        self.dependent = found.dependent
+        self.dependent, self.pivot = found.dependent, self._reduced.pivot
 
 
 class _Reduced:
@@ -117,7 +120,7 @@ class _Reduced:
 
     def factor(self, data: NDArray, examined: bool = False) -> bool:
         """Whether the rows D still depend on I, and I alone is still independent."""
-        pivot = self._core.factor(data[self._entries_I])
+        self.pivot = pivot = self._core.factor(data[self._entries_I])
         if examined:
             self._alarm = max(min(self._core.alarm, pivot / 10), FLOOR)
         elif not pivot >= self._alarm:

@@ -1,0 +1,136 @@
+"""Everything a compiled run needs, as plain arrays: constraints, forces, motions, and where S = Phi_q M^-1 Phi_q^T lies.
+
+S is kept as the envelope of its lower triangle after reverse Cuthill-McKee: row i from its first entry to the diagonal,
+one row after the other.  Dense, banded and mixed patterns are all the same to it.  Few tables of two axes instead of many
+arrays: every array that travels through compiled functions costs a tenth of a second when they are compiled.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from planar.laws import LAWS
+from planar.linear.order import gram_entries, inverse, rcm
+from planar.linear.pattern import Pattern
+from planar.motions import Motion
+from planar.packed import pack
+from planar.projection import weights
+from planar.system import System
+from planar.timetable import timetable
+
+COMPILED_LAWS = ("point_force", "torque", "spring", "torsion")
+WORK = 3e6  # products per factorisation beyond which CHOLMOD in a Python loop is quicker
+LIGHT = 1e-5  # mass that a massless coordinate has in S, as part of a typical one; refinement takes it away again
+
+
+class Arrays(NamedTuple):
+    """One system for the compiled loop, constants first, buffers after."""
+
+    kinds: np.ndarray  # constraints, see `planar.packed`
+    bodies: np.ndarray
+    parameters: np.ndarray
+    motion: np.ndarray
+    rows: np.ndarray
+    slots: np.ndarray
+    entries: np.ndarray  # (nnz, 3) of Phi_q: row, column, place of the row in the envelope (-1: depends on others)
+    envelope: np.ndarray  # (n, 3) row of Phi, first column, start: entry (i, j) of S at start[i] + j
+    pairs: np.ndarray  # (m, 4) S[where] += Phi_q[a] Phi_q[b] / mass[column]: a, b, column, where
+    laws: np.ndarray  # (k, 6) kind, body i, body j, columns of F for the two magnitudes, 1 if it has no potential
+    law_numbers: np.ndarray  # (k, 18) parameters, magnitudes, parameters with the stiffness zero
+    terms: np.ndarray  # (l, 3) target, kind, start: see `planar.timetable`
+    numbers: np.ndarray  # data of the terms
+    coordinates: (
+        np.ndarray
+    )  # (5, nq) gravity force, 1/mass in S, 1/weight of the projection, mass taken away again, mass
+    constants: np.ndarray  # length, projects, alpha, beta, factor of 1/h
+    q_v: np.ndarray  # (4, nq + 3) buffers: q, v, Q, change; ground last
+    c_s: np.ndarray  # (2, nb + 1)
+    r: np.ndarray  # (5, nc) Phi, nu, gamma, lam, right side
+    F: np.ndarray  # (3, motions)
+    J: np.ndarray  # (nnz + 1)
+    L: np.ndarray
+    x: np.ndarray
+    low: np.ndarray  # (1,) smallest pivot met
+
+
+def forward_arrays(
+    system: System,
+    span: tuple[float, float],
+    independent: np.ndarray,
+    projects: bool,
+    gains: tuple[float, float, float],
+) -> Arrays | None:
+    """The arrays of a system on [t0, t1], or None where something in it needs Python or is too large."""
+    packed = pack(system)
+    if packed is None or system.forcing.has_callables:
+        return None
+    if any(b.law.name not in COMPILED_LAWS for b in system.forcing.batches):
+        return None
+    motions: list[Motion | None] = [*system.motions, None]
+    laws, law_numbers = _laws(system, motions)
+    table = timetable(motions, *span)
+    if table is None:
+        return None
+    entries, envelope, pairs = _envelope(system.pattern, independent)
+    width = np.arange(len(envelope)) - envelope[:, 1]
+    if float((width.astype(float) ** 2).sum()) > WORK:
+        return None
+    nq, nc, n = system.nq, system.nc, len(envelope)
+    w = weights(system, drawn=False)
+    light = np.where(system.mass <= 1e-12 * system.mass.max(), LIGHT * w, 0.0)
+    mass = np.where(light > 0.0, light, system.mass)
+    coordinates = np.stack([system.forcing.gravity, 1 / mass, 1 / w, light, system.mass])
+    size = int(envelope[-1, 2]) + n if n else 0
+    buffers = (np.zeros((4, nq + 3)), np.zeros((2, system.nb + 1)), np.zeros((5, nc)), np.zeros((3, len(motions))))
+    constants = np.array([system.length, float(projects), *gains])
+    return Arrays(
+        *packed, entries, envelope, pairs, laws, law_numbers, *table, coordinates, constants,
+        *buffers, np.zeros(system.pattern.nnz + 1), np.zeros(size), np.zeros(n), np.ones(1),
+    )  # fmt: skip
+
+
+def _laws(system: System, motions: list[Motion | None]) -> tuple[np.ndarray, np.ndarray]:
+    """Force laws; the motions of timed magnitudes are appended to `motions` (the column len(system.motions) is zero)."""
+    batches, none = system.forcing.batches, len(system.motions)
+    n = sum(b.bodies.shape[1] for b in batches)
+    ints, reals = np.full((n, 6), none, np.int64), np.zeros((n, 18))
+    start = 0
+    for batch in batches:
+        part = slice(start, start + batch.bodies.shape[1])
+        ints[part, 0], ints[part, 1:3], ints[part, 5] = batch.law.code, batch.bodies.T, 1
+        reals[part, : batch.law.parameters] = batch.parameters.T
+        reals[part, 8 : 8 + batch.law.magnitudes] = batch.constant.T
+        for k, instance, motion in batch.timed:
+            ints[start + instance, 3 + k] = len(motions)
+            motions.append(motion)
+        start = part.stop
+    reals[:, 10:] = reals[:, :8]
+    for name, stiffness, damping in (("spring", 4, 5), ("torsion", 0, 1)):
+        mine = ints[:, 0] == LAWS[name].code
+        reals[mine, 10 + stiffness] = 0.0
+        idle = (reals[:, 8:10] == 0.0).all(axis=1) & (ints[:, 3:5] == none).all(axis=1)
+        ints[mine & idle & (reals[:, damping] == 0.0), 5] = 0
+    return ints, reals
+
+
+def _envelope(pattern: Pattern, independent: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n = len(independent)
+    part, chosen = pattern.select(independent)
+    a, b = gram_entries(part)
+    order = rcm(n, part.rows[a], part.rows[b]) if n else np.zeros(0, np.intp)
+    position = inverse(order)
+    i, j = position[part.rows[a]], position[part.rows[b]]
+    lower = i >= j
+    a, b, i, j = a[lower], b[lower], i[lower], j[lower]
+    first = np.arange(n)
+    np.minimum.at(first, i, j)
+    start = np.concatenate(([0], np.cumsum(np.arange(n) - first + 1)))[:n] - first
+    where = start[i] + j
+    pairs = np.stack([chosen[a], chosen[b], part.indices[a], where], axis=1)[np.argsort(where, kind="stable")]
+    place = np.full(pattern.nc, -1)
+    place[independent] = position
+    entries = np.stack([pattern.rows, pattern.indices, place[pattern.rows]], axis=1)
+    envelope = np.stack([independent[order], first, start], axis=1)
+    return tuple(np.ascontiguousarray(x, np.int64) for x in (entries, envelope, pairs))

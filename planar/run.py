@@ -1,0 +1,226 @@
+"""The result of `pl.simulate`: a `Result` that also knows every time between its samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from planar.errors import ModelError
+from planar.mobility import smallest_singular_value, unique_rows
+from planar.multipliers import transposed_solver
+from planar.options import Options
+from planar.result import Event, Result
+from planar.steppers import Track, make_stepper
+from planar.system import System
+from planar.tooth import meshes, with_radial_loads
+
+if TYPE_CHECKING:
+    from planar.forward import _Trip
+
+PASSAGE = 0.05  # part of the usual distance from singularity (square root of the pivot) that is looked at as a passage
+SINGULAR = 1e-4  # smallest singular value below which a passage is called singular, else near-singular if below NEAR
+NEAR = 1e-2
+BROKEN_BALANCE = 0.1  # part of the energy in motion that the balance may miss before a run counts as diverged
+
+
+class Run(Result):
+    """A simulated motion.
+
+    run(t)        the state at any time of the run: positions, velocities, accelerations, multipliers (a `Run` again)
+    track         the steps of the integration;  evaluations, rejected: what they cost
+    next_step     s; the step that the control would have taken next
+    events        what happened on the way: found events, singular positions passed
+    """
+
+    def __init__(self, system: System, t: Any, q: Any, v: Any, a: Any, lam: Any, **more: Any):
+        self.options: Options = more.pop("options")
+        self.span: tuple[float, float] = more.pop("span")
+        self.track: Track = more.pop("track")
+        self.independent: np.ndarray = more.pop("independent")
+        self._stepper: Any = more.pop("stepper", None)
+        self.next_step: float = more.pop("next_step", 0.0)
+        self.evaluations, self.rejected = more.pop("cost", (0, 0))
+        self._passages: list[Event] | None = None
+        super().__init__(system, t, q, v, a, lam, analysis="simulate", **more)
+
+    @property
+    def stepper(self) -> Any:
+        if self._stepper is None:
+            self._stepper = make_stepper(self.system, self.options, self.span, self.independent)
+        return self._stepper
+
+    @property
+    def events(self) -> list[Event]:
+        """Events found and singular positions passed, in the order of time."""
+        if self._passages is None:
+            self._passages = _passages(self)
+        sign = 1.0 if self.span[1] >= self.span[0] else -1.0
+        return sorted(self._found + self._passages, key=lambda e: sign * e.t)
+
+    @events.setter
+    def events(self, found: list[Event]) -> None:
+        self._found = list(found)
+
+    def __call__(self, t: Any) -> Run:
+        """The motion at times t s within the run, by the dense output of the integrator put back on the constraints."""
+        when = np.atleast_1d(np.asarray(t, float))
+        t0, t1 = self.track.times[0], self.track.times[-1]
+        slack = 1e-12 * max(abs(t0), abs(t1))
+        outside = ~((when >= min(t0, t1) - slack) & (when <= max(t0, t1) + slack))
+        if when.ndim != 1 or outside.any():
+            bad = when[outside][0] if outside.any() else when
+            raise ModelError(f"run({bad}): the run goes from t = {t0:g} to {t1:g} s; ask for times within it")
+        when = np.clip(when, min(t0, t1), max(t0, t1))
+        order = np.argsort(when if t1 >= t0 else -when, kind="stable")
+        y, f, lam = at_times(self.stepper, self.track, when[order])
+        back = np.argsort(order)
+        return _made(self, when, y[back], f[back], lam[back])
+
+    def save(self, path: Any) -> None:
+        """Write everything but the model to an .npz file; `pl.load(path, model)` reads it."""
+        from planar.saving import save
+
+        save(self, path)
+
+
+def at_times(stepper: Any, track: Track, when: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(states, slopes, multipliers) at sorted times within a track."""
+    return stepper.visit(track, track.steps_of(when), when)
+
+
+def finish(
+    system: System, options: Options, span: tuple[float, float], independent: np.ndarray, stepper: Any, trip: _Trip, notes: list[str]
+) -> Run:  # fmt: skip
+    """The run of a finished trip: samples or steps, cut at a terminal event, with accelerations and multipliers."""
+    track = Track.joined(trip.parts)
+    sign = 1.0 if span[1] > span[0] else -1.0
+    if trip.stopped is not None:
+        track = _cut(stepper, track, trip.stopped, sign)
+    if trip.wanted is None:
+        t, y = track.times, track.states
+    else:
+        y = np.concatenate(trip.samples)
+        t = trip.wanted[: len(y)]
+        if trip.stopped is not None:
+            inside = sign * t < sign * trip.stopped
+            t, y = np.append(t[inside], trip.stopped), np.vstack([y[inside], track.states[-1:]])
+    f, lam = stepper.slopes(t, y)
+    run = Run(
+        system, t, *_parts(system, y), f[:, system.nq : -1], lam, options=options, span=span, track=track,
+        independent=independent, stepper=stepper, next_step=abs(stepper.h), cost=(stepper.evaluations, stepper.rejected),
+        success=trip.success, message=trip.message, notes=notes, events=trip.events,
+        work=y[:, -1] - y[:1, -1],
+    )  # fmt: skip
+    _complete(run)
+    _check_balance(run)
+    return run
+
+
+def _parts(system: System, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return y[:, : system.nq], y[:, system.nq : -1]
+
+
+def _made(run: Run, t: np.ndarray, y: np.ndarray, f: np.ndarray, lam: np.ndarray) -> Run:
+    """A run with other samples on the same track."""
+    other = Run(
+        run.system, t, *_parts(run.system, y), f[:, run.system.nq : -1], lam, options=run.options, span=run.span,
+        track=run.track, independent=run.independent, stepper=run.stepper, next_step=run.next_step,
+        cost=(run.evaluations, run.rejected), success=run.success, message=run.message, notes=run.notes, events=run._found,
+        work=y[:, -1] - y[:1, -1],
+    )  # fmt: skip
+    _complete(other)
+    return other
+
+
+def _cut(stepper: Any, track: Track, t: float, sign: float) -> Track:
+    """The track up to time t, which becomes its last entry."""
+    n = int(np.searchsorted(sign * track.times, sign * t, side="left"))
+    y = at_times(stepper, track, np.array([t]))[0]
+    head, k = track.until(n), min(n, track.times.size - 1)
+    return Track.joined([head, Track(np.array([t]), y, track.pivots[k : k + 1], track.nears[k : k + 1])])
+
+
+def _complete(run: Run) -> None:
+    """Smallest multipliers and labels where rows are redundant; radial tooth forces."""
+    system = run.system
+    redundant = len(run.independent) < system.nc
+    if not len(run) or not (redundant or meshes(system)):
+        return
+    solve = transposed_solver(system, run.Phi_q, run.q, free=True)
+    if redundant:
+        run.lam = solve(system.forces(run.t, run.q, run.v) - system.mass * run.a)
+        run.label_unique(unique_rows(system, run.Phi_q))
+    run.lam, loads = with_radial_loads(system, run.q, run.lam, solve)
+    run.loads.update(loads)
+
+
+def _check_balance(run: Run) -> None:
+    """A motion that makes energy from nothing is none: say so instead of returning it as success."""
+    if not run.success or not len(run):
+        return
+    finite = np.isfinite(run.q).all() and np.isfinite(run.v).all()
+    if finite:
+        energy = run.energy
+        size = energy.kinetic.max() + np.ptp(energy.potential) + np.abs(energy.work).max()
+        missing = (
+            energy.drift if run.options.method == "gen_alpha" else np.abs(energy.drift)
+        )  # which dissipates by design
+        if not missing.max() > BROKEN_BALANCE * size:
+            return
+    run.success = False
+    k = int(np.argmax(missing > BROKEN_BALANCE * size)) if finite else 0
+    how = "step" if run.options.step is not None else "rtol"
+    run.message = (
+        f"the motion diverged: at t = {run.t[k]:g} s the energy balance misses "
+        f"{missing[k] if finite else np.nan:.3g} J of {size if finite else np.nan:.3g} J; give a smaller {how}"
+    )
+
+
+# --- singular positions ----------------------------------------------------------------------------------------------
+
+
+def _passages(run: Run) -> list[Event]:
+    """Singular positions that were passed: minima of the pivots along the track, located by the smallest singular value."""
+    track = run.track
+    size = np.sqrt(np.maximum(track.pivots, 0.0))
+    low = (size < PASSAGE**0.5 * size.max(initial=0.0)) & track.nears
+    found: list[Event] = []
+    for part in np.split(np.flatnonzero(low), np.flatnonzero(np.diff(np.flatnonzero(low)) > 1) + 1):
+        if part.size and part[0] > 0:
+            event = _locate(run, int(part[0]) - 1, int(part[-1]))
+            if event is not None:
+                found.append(event)
+    return found
+
+
+def _locate(run: Run, first: int, last: int) -> Event | None:
+    """The minimum of the smallest singular value between two steps, by samples and then golden sections."""
+    from planar.kinematics import driven_angle
+
+    system, track = run.system, run.track
+
+    def smallest(t: np.ndarray) -> np.ndarray:
+        q = at_times(run.stepper, track, np.sort(t))[0][:, : system.nq]
+        rows = run.independent if len(run.independent) < system.nc else None
+        J = system.constraints(np.sort(t), q).Phi_q
+        return np.array([smallest_singular_value(system, data, rows)[0] for data in J])
+
+    t = np.linspace(track.times[first], track.times[last], 4 * (last - first) + 9)
+    t = np.sort(t)
+    for _ in range(8):
+        values = smallest(t)
+        k = int(np.argmin(values))
+        t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, t.size - 1)], 9)
+    when, value = float(t[4]), float(values.min())
+    if value > NEAR:
+        return None
+    q = at_times(run.stepper, track, np.array([when]))[0][0, : system.nq]
+    row = smallest_singular_value(system, system.constraints(when, q).Phi_q)[1]
+    kind = "singular" if value < SINGULAR else "near-singular"
+    body, angle = driven_angle(system, q)
+    text = (
+        f"passed a {'singular' if kind == 'singular' else 'nearly singular'} position at t = {when:.9g} s: {body!r} at "
+        f"{np.degrees(angle):.6g} deg, {row!r} is most involved, smallest singular value {value:.1e}"
+    )
+    return Event(kind, when, angle, row, value, text)
