@@ -75,7 +75,7 @@ def print_result(name: str, result: Result) -> None:
         _limited("motion", MOTION, [_motion_row(m) for m in motions(result)])
     if result.lam is not None:
         _limited("efforts, positive along the motion", EFFORT, [[*e.values()] for e in efforts(result)], left=2)
-        rows = [_reaction_row(r) for r in reactions(result)]
+        rows = [_reaction_row(r, result.system.length) for r in reactions(result)]
         _limited("reactions on the bodies, angles in global axes", REACTION, rows, left=2)
     if result.analysis == "simulate":
         drift = float(np.abs(result.energy.drift).max(initial=0.0))
@@ -106,9 +106,12 @@ def _motion_row(m: dict[str, Any]) -> list[Any]:
     return [m["body"], *m["x"], *m["y"], *angles, m["speed"], m["omega"]]
 
 
-def _reaction_row(r: dict[str, Any]) -> list[Any]:
+def _reaction_row(r: dict[str, Any], length: float) -> list[Any]:
     angle = np.degrees(r["direction"]) if r["peak"] else np.nan
-    numbers = [r["peak"], r["t"], angle, r["mean"], r["rms"], r["couple"]]
+    couple = (
+        r["couple"] if r["couple"] > 1e-12 * r["peak"] * length else 0.0
+    )  # else round-off of the force times its arm
+    numbers = [r["peak"], r["t"], angle, r["mean"], r["rms"], couple]
     return [r["joint"], r["on"], *numbers, "" if r["unique"] else "indeterminate"]
 
 
@@ -127,12 +130,14 @@ def motions(result: Result) -> list[dict[str, Any]]:
 
 
 def efforts(result: Result) -> list[dict[str, Any]]:
-    """Signed peak with its time, mean and rms of every driver or actuator."""
+    """Signed peak with its time, mean and rms of every actuator, or of every driver where there is none."""
     from planar.tables import effort_unit
     from planar.tables import efforts as histories
 
     found = []
     for name, values, word in histories(result):
+        if result.efforts and name not in result.efforts:
+            continue  # an actuator does its work
         k = int(np.argmax(np.abs(values)))
         label = name if word in ("effort", "actuator effort") else f"{name} {word.removeprefix('effort ')}"
         numbers = {"peak": values[k], "t": result.t[k], "mean": values.mean(), "rms": np.sqrt((values**2).mean())}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from planar.errors import ModelError
 from planar.expression import CONSTANTS, FUNCTIONS, MAX_LENGTH, Expression
-from planar.modelfile.problems import Problems, near
+from planar.modelfile.problems import MOST, Problems, near
 from planar.modelfile.source import Key
 from planar.modelfile.units import MEANING, UnitError, dimension_of, to_si
 
@@ -87,7 +87,7 @@ class Formulas:
         self, table: Mapping[str, Any], known: Collection[str], key: Key, what: str, needs: Collection[str] = ()
     ) -> bool:
         """Whether a table has no unknown and all necessary keys."""
-        unknown = [name for name in table if name not in known]
+        unknown = [name for name in table if name not in known][:MOST]
         hints = [near(name, known) for name in unknown]
         for name, hint in zip(unknown, hints, strict=True):
             self.problems.add((*key, name), f"{what} has no {name[:40]!r}; {hint}", table[name])
