@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from planar.bodies import Body, Point
 from planar.errors import ModelError
@@ -166,5 +165,7 @@ class Watch:
         def f(t: float) -> float:
             when = np.array([t])
             return float(self._values(g, when, self._state(stepper, track, when))[0])
+
+        from scipy.optimize import brentq  # heavy: only when an event is located
 
         return brentq(f, a, b, xtol=4e-16 * max(abs(a), abs(b), 1e-3), rtol=1e-14)
