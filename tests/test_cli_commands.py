@@ -194,7 +194,7 @@ def test_check_reads_standard_input():
 
 
 def test_run_prints_this(planar):
-    """Golden text: five digits, far from round-off; the last lines (residuals) are left out."""
+    """Golden text: four digits, far from round-off; the last lines (residuals) are left out."""
     code, out, err = planar("run", "my.toml", "--t", "0:1:9")
     assert (code, err) == (0, "")
     text, _, rest = out.partition("all laws hold")
@@ -306,7 +306,7 @@ def test_run_for_machines(planar):
 def test_indeterminate_reactions_are_labelled(planar, here):
     (here / "x.toml").write_text(starter("parallelogram"), encoding="utf-8")
     code, out, _ = planar("run", "x.toml")
-    assert code == 0 and out.count("indeterminate") >= 6
+    assert code == 0 and out.count("indet.\n") == 9 and "indet.: indeterminate, redundant joints share this load" in out
     assert "indeterminate" in Path("x-lift.csv").read_text().splitlines()[0]
 
 

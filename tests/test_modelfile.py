@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import math
 from pathlib import Path
@@ -21,6 +22,8 @@ import planar as pl
 from planar import modelfile
 from planar.curves import CURVES, Curve
 from planar.elements import KINDS, Block, Joint
+from planar.modelfile import Analysis, Times
+from planar.modelfile.analyses import OPTIONS
 from planar.modelfile.overrides import parse_change
 from planar.modelfile.reader import needs_code
 from planar.modelfile.schema import schema
@@ -627,3 +630,49 @@ def test_a_starter_is_the_mechanism_of_the_tests(name):
 def test_documented_starter_files_are_packaged():
     folder = Path(modelfile.__file__).parent / "starters"
     assert {p.stem for p in folder.glob("*.toml")} == set(STARTERS)
+
+
+# --- analyses ----------------------------------------------------------------------------------------------------------------
+
+
+def test_options_of_analyses_are_those_of_the_functions():
+    functions = {
+        "kinematics": pl.kinematics,
+        "inverse": pl.inverse_dynamics,
+        "statics": pl.statics,
+        "equilibrium": pl.equilibrium,
+        "simulate": pl.simulate,
+    }
+    assert set(functions) == set(OPTIONS)
+    for kind, options in OPTIONS.items():
+        assert set(options) <= set(inspect.signature(functions[kind]).parameters)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ('type = "simulate"\nt = "0:b"\nrho = 0.9\nwithout = "s"', Analysis("simulate", Times(0, 0.25), ("s",), {"rho": 0.9})),
+        ('type = "simulate"\nt = [0, "100 ms", 1]\nindex = 3', Analysis("simulate", Times(values=(0, 0.1, 1)), (), {"index": 3})),
+        ('type = "statics"', Analysis("statics")),
+        ('type = "kinematics"\nt = 0.5', Analysis("kinematics", Times(0.5, 0.5))),
+        ('type = "equilibrium"\nstart = { rod = "90 deg" }', Analysis("equilibrium", options={"start": {"rod": math.pi / 2}})),
+        ('type = "equilibrium"\nstart = { rod = [0, 1, 2] }', Analysis("equilibrium", options={"start": {"rod": (0, 1, 2)}})),
+    ],
+)  # fmt: skip
+def test_analyses_of_files(table, expected):
+    spring = '[forces.s]\ntype = "TorsionSpring"\nbody_i = "ground"\nbody_j = "rod"\nstiffness = 1\n'
+    assert modelfile.loads(f"{PENDULUM}{spring}[analyses.a]\n{table}\n").analyses == {"a": expected}
+
+
+def test_analyses_run_as_the_functions_do():
+    m = modelfile.loads(PENDULUM).model
+    up = Analysis("equilibrium", options={"start": {"rod": 1.5}, "find": "nearest"}).run(m)
+    assert up.stability == "unstable" and up["rod"].phi[0] == pytest.approx(math.pi / 2)
+    run = Analysis("simulate", Times(0.0, 0.3, 4)).run(m)
+    direct = pl.simulate(m, (0, 0.3), t_eval=np.linspace(0, 0.3, 4))
+    assert run.q.tobytes() == direct.q.tobytes()
+    assert len(Analysis("simulate", Times(0.0, 0.3)).run(m)) == len(pl.simulate(m, (0, 0.3)))
+    driven = modelfile.loads(starter("four-bar")).model
+    sweep = Analysis("statics", Times(0.0, 0.5, 3)).run(driven)
+    assert len(sweep) == 3 and sweep.analysis == "statics"
+    assert Analysis("kinematics", Times(0.0, 1.0)).run(driven).t.size == 361

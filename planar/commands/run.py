@@ -72,11 +72,13 @@ def print_result(name: str, result: Result) -> None:
     if result.analysis == "equilibrium":
         print(f"{result}\n")
     else:
-        _limited("motion", MOTION, [_motion_row(m) for m in motions(result)])
+        _limited("motion", MOTION, _motion_rows(result))
     if result.lam is not None:
         _limited("efforts, positive along the motion", EFFORT, [[*e.values()] for e in efforts(result)], left=2)
         rows = [_reaction_row(r, result.system.length) for r in reactions(result)]
         _limited("reactions on the bodies, angles in global axes", REACTION, rows, left=2)
+        if any(row[-1] for row in rows):
+            print(f"{INDETERMINATE}\n")
     if result.analysis == "simulate":
         drift = float(np.abs(result.energy.drift).max(initial=0.0))
         print(f"energy: balance kept to {drift:.1e} J of at most {np.abs(result.energy.total).max():.4g} J")
@@ -96,14 +98,38 @@ def _limited(title: str, heads: tuple[str, ...], rows: list[list[Any]], left: in
         print(f"  and {len(rows) - ROWS} more\n")
 
 
-MOTION = ("body", "x from", "to m", "y from", "to m", "phi from", "to deg", "v max m/s", "omega max rad/s")
-EFFORT = ("name", "unit", "peak", "at t s", "mean", "rms")
-REACTION = ("joint", "on", "peak N", "at t s", "angle deg", "mean N", "rms N", "couple N m", "")
+MOTION = (
+    "body",
+    "x from\nm",
+    "to\nm",
+    "y from\nm",
+    "to\nm",
+    "phi from\ndeg",
+    "to\ndeg",
+    "v max\nm/s",
+    "omega max\nrad/s",
+)
+EFFORT = ("name", "unit", "peak", "at t\ns", "mean", "rms")
+REACTION = ("joint", "on", "peak\nN", "at t\ns", "angle\ndeg", "mean\nN", "rms\nN", "couple\nN m", "")
+INDETERMINATE = "indet.: indeterminate, redundant joints share this load; the smallest values are given"
 
 
-def _motion_row(m: dict[str, Any]) -> list[Any]:
-    angles = [np.degrees(a) for a in m["phi"]]
-    return [m["body"], *m["x"], *m["y"], *angles, m["speed"], m["omega"]]
+def _motion_rows(result: Result) -> list[list[Any]]:
+    found, length = motions(result), result.system.length
+    speed, omega = (max((m[word] for m in found), default=0.0) for word in ("speed", "omega"))
+    rows = []
+    for m in found:
+        places = [_round(x, length) for x in (*m["x"], *m["y"])]
+        angles = [np.degrees(_round(a, 1.0)) for a in m["phi"]]
+        rows.append(
+            [m["body"], *places, *angles, _round(m["speed"], speed), _round(m["omega"], omega + speed / length)]
+        )
+    return rows
+
+
+def _round(x: float, scale: float) -> float:
+    """Zero for what is round-off of something of this size."""
+    return x if abs(x) > 1e-12 * scale else 0.0
 
 
 def _reaction_row(r: dict[str, Any], length: float) -> list[Any]:
@@ -112,7 +138,7 @@ def _reaction_row(r: dict[str, Any], length: float) -> list[Any]:
         r["couple"] if r["couple"] > 1e-12 * r["peak"] * length else 0.0
     )  # else round-off of the force times its arm
     numbers = [r["peak"], r["t"], angle, r["mean"], r["rms"], couple]
-    return [r["joint"], r["on"], *numbers, "" if r["unique"] else "indeterminate"]
+    return [r["joint"], r["on"], *numbers, "" if r["unique"] else "indet."]
 
 
 # --- data ------------------------------------------------------------------------------------------------------------------

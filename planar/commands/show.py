@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,12 +17,12 @@ WIDTH = 100
 
 
 def console(stderr: bool = False) -> Any:
-    """A rich console; wide enough for a table where there is no terminal."""
+    """A rich console, at least wide enough for a table: numbers are not broken to fit a narrow window."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else WIDTH
-    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
+    width = max(shutil.get_terminal_size().columns, WIDTH) if stream.isatty() else WIDTH
+    return Console(file=stream, width=width, highlight=False)
 
 
 def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> None:
@@ -34,16 +35,11 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], left:
     except ImportError:
         _plain_table(title, heads, texts, left)
         return
-    out = Table(
-        title=Text(title),
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-    )
+    look = {"box": box.SIMPLE_HEAD, "pad_edge": False, "show_edge": False, "padding": (0, 1, 0, 0)}
+    out = Table(title=Text(title), title_justify="left", title_style="bold", **look)
     for k, head in enumerate(heads):
-        out.add_column(Text(head), justify="left" if k < left else "right", overflow="fold")
+        words = k < left
+        out.add_column(Text(head), justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for row in texts:
         out.add_row(*map(Text, row))  # as text: names from a file are no markup
     screen = console()
@@ -53,19 +49,20 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], left:
 
 
 def _plain_table(title: str, heads: Sequence[str], rows: list[list[str]], left: int) -> None:
-    widths = [max(len(row[k]) for row in [list(heads), *rows]) for k in range(len(heads))]
+    lines = [[head.replace("\n", " ") for head in heads], *rows]
+    widths = [max(len(row[k]) for row in lines) for k in range(len(heads))]
     print(title)
-    for row in [list(heads), *rows]:
+    for row in lines:
         cells = [f"{c:<{w}}" if k < left else f"{c:>{w}}" for k, (c, w) in enumerate(zip(row, widths, strict=True))]
         print("  ".join(cells).rstrip())
     print()
 
 
 def number(x: Any) -> str:
-    """Five digits; zero without a sign, nothing for nan."""
+    """Four digits (the CSV has all); zero without a sign, nothing for nan."""
     if isinstance(x, bool) or x is None:
         return {True: "yes", False: "no"}.get(x, "")
-    return "" if math.isnan(x) else f"{x + 0.0:.5g}"
+    return "" if math.isnan(x) else f"{x + 0.0:.4g}"
 
 
 def note(text: str) -> None:

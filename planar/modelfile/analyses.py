@@ -30,7 +30,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "kinematics": {},
     "inverse": {"actuate": "names", "route": "word"},
     "statics": {},
-    "equilibrium": {"find": "word", "start": "poses"},
+    "equilibrium": {"find": "word", "start": "poses", "tol": "number"},
     "simulate": {
         "method": "word",
         "integrator": "word",
@@ -39,6 +39,9 @@ OPTIONS: dict[str, dict[str, str]] = {
         "step": "number",
         "first_step": "number",
         "max_step": "number",
+        "gains": "numbers",
+        "rho": "number",
+        "index": "integer",
     },
 }
 TIMED = ("kinematics", "inverse", "simulate")  # need t
@@ -107,6 +110,8 @@ def read_analysis(values: Values, table: Any, key: Key, names: Mapping[str, str]
         "names": lambda v, k: _names(values, v, k, names),
         "word": values.word,
         "number": values.number,
+        "numbers": values.numbers,
+        "integer": values.integer,
         "poses": lambda v, k: _poses(values, v, k),
     }
     fields = {name: value for name, value in table.items() if name != "type"}

@@ -207,6 +207,8 @@ def _analysis(kind: str) -> Schema:
         "names": _ref("names"),
         "word": {"type": "string"},
         "number": _ref("number"),
+        "numbers": {"type": "array", "items": _ref("number")},
+        "integer": {"type": "integer"},
         "poses": {"type": "object"},
     }
     options = {name: readers[how] for name, how in OPTIONS[kind].items()}
