@@ -4,8 +4,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 # Further arguments of pytest, for example: make test ARGS="-k doctor -x"
 ARGS   ?=
-# Worker processes of pytest; 0 = everything in one process.
-JOBS   ?= 0
+# Worker processes of pytest: a number, auto = one per core, 0 = everything in one process.
+JOBS   ?= auto
 
 PY    := $(VENV)/bin/python
 STAMP := $(VENV)/.setup-done
