@@ -151,6 +151,7 @@ def picture(inv: pl.Result, found: dict, routes: dict):
         ax.set_title(f"{what} ({figure})", fontsize="small", loc="left")
         if k == 0:
             ax.legend(frameon=False, fontsize="small")
+    canvas.settle(fig.axes[0])  # equal scales: laid out once ahead, so that no title is cut
     return fig
 
 

@@ -211,6 +211,7 @@ def picture(runs: dict[str, pl.Result], rest: pl.Result):
     canvas.tidy(ax, "t in s", "N m")
     ax.set_title("couple of the slot's force on the arm", loc="left", fontsize="medium")
     ax.legend(frameon=False, fontsize="small")
+    canvas.settle(fig.axes[0])  # equal scales: laid out once ahead, so that no title is cut
     return fig
 
 

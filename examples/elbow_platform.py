@@ -183,6 +183,7 @@ def picture(run: pl.Result, q: np.ndarray, lam: np.ndarray):
         ax.plot(run.t, forces[:, k], color=color, linestyle=dash, linewidth=1.3, label=f"λ{k + 1}")
     canvas.tidy(ax, "t in s", "multipliers in N")
     ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=6)
+    canvas.settle(fig.axes[0])  # equal scales: laid out once ahead, so that no title is cut
     return fig
 
 

@@ -235,6 +235,7 @@ def picture(exercises: list[Exercise]):
     fig = canvas.figure(9.0, 7.0)
     for ax, e in zip(fig.subplots(2, 2).flat, exercises, strict=True):
         pl.plot.mechanism(e.closed, ax=ax, title=f"Exercise {e.title}")
+    canvas.settle(fig.axes[0])  # equal scales: laid out once ahead, so that no title is cut
     return fig
 
 

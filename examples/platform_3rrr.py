@@ -109,6 +109,7 @@ def picture(run: pl.Result, poses: np.ndarray, apart: np.ndarray):
     ax = fig.add_subplot(grid[1, 1], sharex=ax)
     ax.semilogy(run.t[1:], np.maximum(apart[1:], 1e-17), color=INK)
     canvas.tidy(ax, "t in s", "largest difference, m or rad")
+    canvas.settle(fig.axes[0])  # equal scales: laid out once ahead, so that no title is cut
     return fig
 
 

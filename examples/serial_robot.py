@@ -139,6 +139,7 @@ def picture(run: pl.Result, angles: np.ndarray):
     ax.plot(run.t, E.total, color=INK, label="total")
     canvas.tidy(ax, "t in s", "energy in J")
     ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    canvas.settle(fig.axes[0])  # equal scales: laid out once ahead, so that no title is cut
     return fig
 
 

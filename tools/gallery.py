@@ -14,7 +14,7 @@ def main() -> None:
             print(f"{source.relative_to(ROOT)} is missing: run examples/{script.name}")
             continue
         picture = (
-            Image.open(source).convert("RGB").quantize(64, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+            Image.open(source).convert("RGB").quantize(240, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
         )
         target.parent.mkdir(parents=True, exist_ok=True)
         picture.save(target, optimize=True)
