@@ -36,7 +36,9 @@ def main() -> pl.Result:
     inv = pl.inverse_dynamics(m, np.linspace(0, 1, 361))
     torque = inv.effort("motor")
     k = int(np.argmax(np.abs(torque)))
-    print(f"\nmotor torque: from {torque.min():.3f} to {torque.max():.3f} N m, rms {np.sqrt(np.mean(torque**2)):.3f} N m;")
+    print(
+        f"\nmotor torque: from {torque.min():.3f} to {torque.max():.3f} N m, rms {np.sqrt(np.mean(torque**2)):.3f} N m;"
+    )
     print(f"largest at t = {inv.t[k]:.3f} s, crank angle {np.degrees(inv['crank'].phi[k]):.0f} deg")
     print()
     print(inv.summary())
