@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.fft import dct
 
 from planar.motions import Constant, Harmonic, Motion, Polynomial, Ramp, Sum, Table
 
@@ -67,6 +66,8 @@ def _term(motion: Motion, t0: float, t1: float) -> tuple[int, np.ndarray] | None
 
 def _chebyshev(motion: Motion, t0: float, t1: float) -> tuple[int, np.ndarray] | None:
     """Halve intervals until the coefficients settle; all intervals of one size are sampled in one call."""
+    from scipy.fft import dct  # 0.1 s: only when a formula is tabulated
+
     nodes = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
     todo, done = [(t0, t1)], []
     size = np.zeros(3)
