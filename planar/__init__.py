@@ -11,7 +11,7 @@ SI units, radians, counter-clockwise positive.  See docs/notation.md for symbols
 
 __version__ = "0.1.0"
 
-from planar import plot
+from planar import events, plot
 from planar.animate import animate
 from planar.bodies import Axis, Body, Point
 from planar.curves import FunctionCurve, SplineCurve, circle, polar
@@ -49,6 +49,8 @@ from planar.modelfile import load_model
 from planar.motions import Constant, Function, Harmonic, Polynomial, Ramp, Rise, Table
 from planar.report import report
 from planar.result import Event, Result
+from planar.run import Run
+from planar.saving import load
 from planar.statics import statics
 from planar.system import System, compile
 

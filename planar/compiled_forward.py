@@ -15,7 +15,7 @@ from planar import integrators, laws, methods
 from planar.compiled import _body, _constraints, _trigonometry
 
 SHRINK, SAFETY, GROW = integrators.SHRINK, integrators.SAFETY, integrators.GROW
-NEAR, AT, EPS, NOISE, CROSSING = (getattr(integrators, x) for x in ("NEAR", "AT", "EPS", "NOISE", "CROSSING"))
+NEAR, AT, EPS, CROSSING = integrators.NEAR, integrators.AT, integrators.EPS, integrators.CROSSING
 CLOSED, SETTLED = methods.CLOSED, methods.SETTLED
 FULL, END, TINY, BROKEN = integrators.FULL, integrators.END, integrators.TINY, integrators.BROKEN
 
@@ -287,9 +287,7 @@ def rate(problem, t, step, y, out):
     for k in range(nq):
         Q[k] = gravity[k]
     power = _forces(problem.laws, problem.law_numbers, q, v, c, s, problem.F, Q)
-    alpha, beta = constants[2], constants[3]
-    if constants[4] != 0.0 and step != 0.0:
-        alpha = beta = constants[4] / step
+    alpha, beta = constants[2] if step >= 0.0 else -constants[2], constants[3]
     for k in range(r.shape[1]):
         r[4, k] = r[2, k]
     if alpha != 0.0 or beta != 0.0:

@@ -5,7 +5,7 @@ The driver here owns the start, the outputs, events, progress and interruption; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from planar.errors import ModelError, SingularError
 from planar.events import Watch
 from planar.integrators import BROKEN, END, FULL, TINY
 from planar.kinematics import warn_if_stopped
+from planar.methods import Projection, chosen_gains
 from planar.model import Model
 from planar.options import Options, check_options, check_span, check_times
 from planar.progress import Progress
@@ -63,7 +64,7 @@ def simulate(
                 ready-made ones in `pl.events`
     start       where to begin: a run (its end), a result or state (its last sample), a pair (q, v); left out: the
                 assembled drawing at t0
-    gains       (alpha, beta) in 1/s of "baumgarte"; left out: chosen from the step
+    gains       (alpha, beta) in 1/s of "baumgarte"; left out: from the time scale of the motion and the step
     rho, index  of "gen_alpha": spectral radius at infinity (1: no damping), 2 stabilised or 3
     progress    True or False; left out: a bar for long runs in a terminal
     compiled    False: the time loop in Python even where numba could compile it
@@ -78,6 +79,8 @@ def simulate(
     watch = Watch(system, events)
     begin = _begin(system, span[0], start)
     independent = _independent(system, span[0], begin.q)
+    if options.gains is None:
+        options = replace(options, gains=chosen_gains(system, span[0], begin.q, begin.v, options.step))
     stepper = make_stepper(system, options, span, independent)
     stepper.start(span[0], np.concatenate((begin.q, begin.v, [0.0])), begin.h)
     trip = _Trip(system, stepper, span, times, watch)
@@ -137,8 +140,6 @@ def _begin(system: System, t: float, start: Any) -> _Begin:
 
 
 def _consistent(system: System, t: float, q: np.ndarray, v: np.ndarray) -> _Begin:
-    from planar.methods import Projection
-
     y = np.concatenate((q, v, [0.0]))
     if not Projection(system, spare=system.nc).restore(t, y):
         raise ModelError(

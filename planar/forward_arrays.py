@@ -44,7 +44,7 @@ class Arrays(NamedTuple):
     coordinates: (
         np.ndarray
     )  # (5, nq) gravity force, 1/mass in S, 1/weight of the projection, mass taken away again, mass
-    constants: np.ndarray  # length, projects, alpha, beta, factor of 1/h
+    constants: np.ndarray  # length, projects, alpha, beta
     q_v: np.ndarray  # (4, nq + 3) buffers: q, v, Q, change; ground last
     c_s: np.ndarray  # (2, nb + 1)
     r: np.ndarray  # (5, nc) Phi, nu, gamma, lam, right side
@@ -60,7 +60,7 @@ def forward_arrays(
     span: tuple[float, float],
     independent: np.ndarray,
     projects: bool,
-    gains: tuple[float, float, float],
+    gains: tuple[float, float],
 ) -> Arrays | None:
     """The arrays of a system on [t0, t1], or None where something in it needs Python or is too large."""
     packed = pack(system)

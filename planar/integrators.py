@@ -24,7 +24,7 @@ FULL, END, TINY, BROKEN = 0, 1, 2, 3  # why `advance` came back
 SAFETY, SHRINK, GROW = 0.9, 0.2, 6.0  # of the step control
 NEAR = 0.1  # part of a healthy pivot below which a singular position is near
 AT = 1e-2  # part of a healthy pivot below which a stage counts as singular
-NOISE = 2e-15  # of slopes whose pivot is 1; it grows as the pivot falls
+NOISE = 2e-15  # times the extent in typical lengths: rounding in slopes whose pivot is 1
 CROSSING = 1e-8  # error of a step across a singular position that is accepted at any tolerance
 EPS = float(np.finfo(float).eps)
 
@@ -58,6 +58,7 @@ class Control(NamedTuple):
     max_step: float
     adaptive: bool
     length: float  # typical length of the mechanism, m: weighs angles against lengths
+    noise: float  # rounding in slopes whose pivot is 1; it grows as the pivot falls
 
 
 @cache
@@ -97,7 +98,7 @@ def advance(problem, pair, control, clock, y, K, times, states, pivots, nears, w
     stage is put back on the constraints, and steps are laid so that the position falls between two stages.
     """
     gap, order = pair[5], pair[6]
-    t_end, rtol, max_step, adaptive = control[0], control[1], control[3], control[4]
+    t_end, rtol, max_step, adaptive, noise = control[0], control[1], control[3], control[4], control[6]
     work, F = np.zeros((4, y.size)), np.zeros((7, y.size))
     z = work[0]
     stages = pair[1].size
@@ -126,8 +127,8 @@ def advance(problem, pair, control, clock, y, K, times, states, pivots, nears, w
             near = near or min(pivot, ahead) < NEAR * clock[2]
             error, low, where, found = attempt(problem, pair, control, t, t_new, near, pivot, y, K, work)
             evaluations += stages
-            # rounding leaves NOISE / pivot^1.5 in the slopes: close to a singular position no shorter step does better
-            fine = error <= 1.0 or (low > 0.0 and error * rtol <= min(CROSSING, NOISE / low**1.5))
+            # rounding leaves noise / pivot^1.5 in the slopes: close to a singular position no shorter step does better
+            fine = error <= 1.0 or (low > 0.0 and error * rtol <= min(CROSSING, noise / low**1.5))
             if adaptive and not placed and 0.0 < where and low < AT * clock[2]:
                 slope = (np.sqrt(found) - np.sqrt(pivot)) / size
                 reach = size - np.sqrt(found) / slope if where == 1.0 and slope < 0.0 else where * size
@@ -236,7 +237,8 @@ def sample(problem, pair, t, t_new, near, y, z, K, F, wanted, first, out):
                 coefficients(step, y, z, K, stages, D, F)
                 ready = True
             interpolate((wanted[k] - t) / step, step, y, F, cx.size == 0, out[k])
-            restore(problem, wanted[k], out[k])
+            if not restore(problem, wanted[k], out[k]):
+                interpolate((wanted[k] - t) / step, step, y, F, cx.size == 0, out[k])
         k += 1
     return k
 
@@ -260,7 +262,10 @@ def visit(problem, pair, control, times, states, nears, index, when, K, out, slo
             inside = inside or (when[m] != times[i] and when[m] != times[last])
         if inside:
             pivot = rate(problem, times[i], 0.0, states[i], K[0])
-            attempt(problem, pair, control, times[i], times[last], nears[last], pivot, states[i], K, work)
+            if pair[8].size > 0:
+                attempt(problem, pair, control, times[i], times[last], nears[last], pivot, states[i], K, work)
+            else:
+                rate(problem, times[last], 0.0, states[last], K[pair[1].size])
         sample(problem, pair, times[i], times[last], nears[last], states[i], states[last], K, F, when[:stop], k, out)
         for m in range(k, stop):
             if not rate(problem, when[m], 0.0, out[m], slopes[m]) > 0.0:

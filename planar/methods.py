@@ -105,18 +105,20 @@ class Projection:
 
 
 class Baumgarte(Projection):
-    """Constraint errors decay like those of a damped oscillator; gains (alpha, beta) in 1/s, or factor / step."""
+    """Constraint errors decay like those of a damped oscillator; gains (alpha, beta) in 1/s.
+
+    Backward in time alpha changes its sign, so that they decay there too.
+    """
 
     projects = False
 
-    def __init__(self, system: System, spare: int = 0, gains: tuple[float, float, float] = (0.0, 0.0, 1.0)):
+    def __init__(self, system: System, spare: int = 0, gains: tuple[float, float] = (10.0, 10.0)):
         super().__init__(system, spare)
         self.gains = gains
 
     def right_side(self, e: Constraints, v: np.ndarray, step: float) -> np.ndarray:
-        alpha, beta, factor = self.gains
-        if factor and step:
-            alpha = beta = factor / step
+        alpha, beta = self.gains
+        alpha = alpha if step >= 0.0 else -alpha
         return e.gamma - 2 * alpha * (self.pattern.multiply(e.Phi_q, v) - e.nu) - beta**2 * e.Phi
 
 
@@ -259,6 +261,22 @@ class Nullspace(Projection):
         self.lam[order] = solve_triangular(R, Y.T @ (Q * self.root - M * x)) / size
         diagonal = np.abs(np.diag(R))
         return self.root * x, float((diagonal.min() / diagonal.max()) ** 2)
+
+
+def chosen_gains(system: System, t: float, q: np.ndarray, v: np.ndarray, step: float | None) -> tuple[float, float]:
+    """alpha = beta = 3 / T, T the time scale of the motion: the shortest in which speeds and accelerations at the start
+
+    cover a typical length.  At most half of 1/step.  Gains that grew with a shorter step would make it less accurate:
+    beta^2 Phi of the stages, which are off the constraints by h^2, would not get smaller.
+    """
+    slope = np.zeros(2 * system.nq + 1)
+    metre = np.tile([1.0, 1.0, system.length], system.nb) / system.length
+    Projection(system, spare=system.nc).rate(t, 0.0, np.concatenate((q, v, [0.0])), slope)
+    fastest = np.abs(v * metre).max(initial=0.0)
+    pushed = np.sqrt(np.abs(np.nan_to_num(slope[system.nq : -1]) * metre).max(initial=0.0))
+    alpha = 3.0 * max(fastest, pushed, 1e-3)
+    alpha = alpha if step is None else min(alpha, 0.5 / step)
+    return float(alpha), float(alpha)
 
 
 def conservative(forcing: Forcing) -> Forcing | None:

@@ -19,7 +19,7 @@ SCIPY = ("RK23", "Radau", "BDF", "LSODA")
 
 @dataclass(frozen=True)
 class Options:
-    """See `pl.simulate`; gains = (alpha, beta, factor of 1/step)."""
+    """See `pl.simulate`; gains = (alpha, beta, factor of 1/first step)."""
 
     method: str = "projection"
     integrator: str = "DOP853"
@@ -28,7 +28,7 @@ class Options:
     step: float | None = None
     first_step: float | None = None
     max_step: float = math.inf
-    gains: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    gains: tuple[float, float] | None = (0.0, 0.0)
     rho: float = 0.8
     index: int = 2
     compiled: bool = True
@@ -95,18 +95,18 @@ def check_options(
     )  # fmt: skip
 
 
-def _gains(gains: Any, method: Any, problems: list[str]) -> tuple[float, float, float]:
+def _gains(gains: Any, method: Any, problems: list[str]) -> tuple[float, float] | None:
     if method != "baumgarte":
         if gains is not None:
             problems.append(f"gains={gains!r} belong to method 'baumgarte'; leave them out for {method!r}")
-        return 0.0, 0.0, 0.0
+        return 0.0, 0.0
     if gains is None:
-        return 0.0, 0.0, 1.0
+        return None
     pair = (gains, gains) if isinstance(gains, numbers.Real) else tuple(gains)
     if len(pair) != 2 or not all(isinstance(g, numbers.Real) and math.isfinite(g) and g >= 0 for g in pair):
         problems.append(f"gains is {gains!r}; give (alpha, beta) in 1/s, one number for both, or None")
-        return 0.0, 0.0, 0.0
-    return float(pair[0]), float(pair[1]), 0.0
+        return None
+    return float(pair[0]), float(pair[1])
 
 
 def check_span(t_span: Any, start: float | None = None) -> tuple[float, float]:

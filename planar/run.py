@@ -58,6 +58,11 @@ class Run(Result):
         sign = 1.0 if self.span[1] >= self.span[0] else -1.0
         return sorted(self._found + self._passages, key=lambda e: sign * e.t)
 
+    @property
+    def found_events(self) -> list[Event]:
+        """Those that were asked for, without the singular positions."""
+        return self._found
+
     @events.setter
     def events(self, found: list[Event]) -> None:
         self._found = list(found)
@@ -90,8 +95,14 @@ def at_times(stepper: Any, track: Track, when: np.ndarray) -> tuple[np.ndarray, 
 
 
 def finish(
-    system: System, options: Options, span: tuple[float, float], independent: np.ndarray, stepper: Any, trip: _Trip, notes: list[str]
-) -> Run:  # fmt: skip
+    system: System,
+    options: Options,
+    span: tuple[float, float],
+    independent: np.ndarray,
+    stepper: Any,
+    trip: _Trip,
+    notes: list[str],
+) -> Run:
     """The run of a finished trip: samples or steps, cut at a terminal event, with accelerations and multipliers."""
     track = Track.joined(trip.parts)
     sign = 1.0 if span[1] > span[0] else -1.0
@@ -112,7 +123,7 @@ def finish(
         success=trip.success, message=trip.message, notes=notes, events=trip.events,
         work=y[:, -1] - y[:1, -1],
     )  # fmt: skip
-    _complete(run)
+    complete(run)
     _check_balance(run)
     return run
 
@@ -129,7 +140,7 @@ def _made(run: Run, t: np.ndarray, y: np.ndarray, f: np.ndarray, lam: np.ndarray
         cost=(run.evaluations, run.rejected), success=run.success, message=run.message, notes=run.notes, events=run._found,
         work=y[:, -1] - y[:1, -1],
     )  # fmt: skip
-    _complete(other)
+    complete(other)
     return other
 
 
@@ -141,7 +152,7 @@ def _cut(stepper: Any, track: Track, t: float, sign: float) -> Track:
     return Track.joined([head, Track(np.array([t]), y, track.pivots[k : k + 1], track.nears[k : k + 1])])
 
 
-def _complete(run: Run) -> None:
+def complete(run: Run) -> None:
     """Smallest multipliers and labels where rows are redundant; radial tooth forces."""
     system = run.system
     redundant = len(run.independent) < system.nc
@@ -163,6 +174,7 @@ def _check_balance(run: Run) -> None:
     if finite:
         energy = run.energy
         size = energy.kinetic.max() + np.ptp(energy.potential) + np.abs(energy.work).max()
+        size += 1e-9 * np.abs(energy.potential).max() + run.options.atol  # a mechanism at rest
         missing = (
             energy.drift if run.options.method == "gen_alpha" else np.abs(energy.drift)
         )  # which dissipates by design

@@ -16,7 +16,7 @@ import numpy as np
 
 from planar import backend, integrators
 from planar.forward_arrays import forward_arrays
-from planar.integrators import END, PAIRS, ROWS, Control, pair
+from planar.integrators import END, NOISE, PAIRS, ROWS, Control, pair
 from planar.methods import METHODS
 from planar.options import Options
 from planar.stepping import measure
@@ -63,11 +63,8 @@ class Explicit:
     """Runge-Kutta pairs, compiled where the system has arrays for it, else over the NumPy methods."""
 
     def __init__(self, system: System, options: Options, span: tuple[float, float], independent: np.ndarray):
-        self.system, self.options = system, options
+        self.prepare(system, options, span)
         self.pair = pair(options.integrator)
-        self.control = Control(
-            float(span[1]), options.rtol, options.atol, options.max_step, options.step is None, system.length
-        )
         self.problem: Any = None
         if options.compiled and backend.has_numba() and options.method in ("projection", "baumgarte"):
             self.problem = forward_arrays(system, span, independent, options.method == "projection", options.gains)
@@ -79,7 +76,16 @@ class Explicit:
             more = {"gains": options.gains} if options.method == "baumgarte" else {}
             self.problem = METHODS[options.method](system, system.nc - len(independent), **more)
             self._advance, self._visit = integrators.advance, integrators.visit
-        self.K = np.zeros((ROWS, 2 * system.nq + 1))
+
+    def prepare(self, system: System, options: Options, span: tuple[float, float]) -> None:
+        """What all steppers have in common."""
+        self.system, self.options = system, options
+        extent = float(np.abs(system.q_drawn.reshape(-1, 3)[:, :2]).max())
+        self.control = Control(
+            float(span[1]), options.rtol, options.atol, options.max_step, options.step is None, system.length,
+            NOISE * max(1.0, extent / system.length),
+        )  # fmt: skip
+        self.K = np.zeros((ROWS, self.y_size))
         self.evaluations = self.rejected = 0
         self.clock = np.zeros(4)
 
@@ -171,11 +177,11 @@ class Explicit:
 def make_stepper(system: System, options: Options, span: tuple[float, float], independent: np.ndarray) -> Any:
     """The stepper for these options."""
     if options.method == "gen_alpha":
-        from planar.gen_alpha import GenAlpha
+        from planar.implicit import Implicit
 
-        return GenAlpha(system, options, span, independent)
+        return Implicit(system, options, span, independent)
     if options.integrator not in PAIRS:
-        from planar.scipy_solvers import ScipySolver
+        from planar.implicit import ScipySolver
 
         return ScipySolver(system, options, span, independent)
     return Explicit(system, options, span, independent)
