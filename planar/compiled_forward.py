@@ -216,13 +216,8 @@ def _evaluate(problem, t, y):
 @_jit
 def _refine(problem, a):
     """Take the mass that massless coordinates have in S away again: M_S da + Phi_q^T dlam = m a, Phi_q da = 0."""
-    entries, inverse, light, J, x = (
-        problem.entries,
-        problem.coordinates[1],
-        problem.coordinates[3],
-        problem.J,
-        problem.x,
-    )
+    entries, inverse, light = problem.entries, problem.coordinates[1], problem.coordinates[2]
+    J, x = problem.J, problem.x
     lam, rest, nq = problem.r[3], problem.q_v[3], light.size
     size = 0.0
     for k in range(nq):
@@ -253,7 +248,7 @@ def _accelerate(problem, a):
     massless = False
     for k in range(inverse.size):
         a[k] = Q[k] * inverse[k]
-        massless = massless or problem.coordinates[3, k] > 0.0
+        massless = massless or problem.coordinates[2, k] > 0.0
     if x.size == 0:
         return 1.0
     pivot = _factor(envelope, problem.pairs, J, inverse, problem.L)
@@ -312,7 +307,7 @@ def rate(problem, t, step, y, out):
 @_jit
 def restore(problem, t, y):
     envelope, entries, J, x, L = problem.envelope, problem.entries, problem.J, problem.x, problem.L
-    Phi, nu, w, dq = problem.r[0], problem.r[1], problem.coordinates[2], problem.q_v[3]
+    Phi, nu, w, dq = problem.r[0], problem.r[1], problem.coordinates[1], problem.q_v[3]
     length, nq = problem.constants[0], problem.coordinates.shape[1]
     if x.size == 0 or problem.constants[1] == 0.0:
         return is_finite(y)
@@ -389,7 +384,7 @@ def combine(y, h, w, K, n, out):
 
 @_jit
 def measure(problem, e, y, z, rtol, atol, length):
-    mass = problem.coordinates[4]
+    mass = problem.coordinates[3]
     n = mass.size
     speed = energy = 0.0
     for x in (y, z):

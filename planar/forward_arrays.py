@@ -14,15 +14,14 @@ import numpy as np
 from planar.laws import LAWS
 from planar.linear.order import gram_entries, inverse, rcm
 from planar.linear.pattern import Pattern
+from planar.methods import body_length, light_masses
 from planar.motions import Motion
 from planar.packed import pack
-from planar.projection import weights
 from planar.system import System
 from planar.timetable import timetable
 
 COMPILED_LAWS = ("point_force", "torque", "spring", "torsion")
 WORK = 3e6  # products per factorisation beyond which CHOLMOD in a Python loop is quicker
-LIGHT = 1e-5  # mass that a massless coordinate has in S, as part of a typical one; refinement takes it away again
 
 
 class Arrays(NamedTuple):
@@ -41,9 +40,7 @@ class Arrays(NamedTuple):
     law_numbers: np.ndarray  # (k, 18) parameters, magnitudes, parameters with the stiffness zero
     terms: np.ndarray  # (l, 3) target, kind, start: see `planar.timetable`
     numbers: np.ndarray  # data of the terms
-    coordinates: (
-        np.ndarray
-    )  # (5, nq) gravity force, 1/mass in S, 1/weight of the projection, mass taken away again, mass
+    coordinates: np.ndarray  # (4, nq) gravity force, 1/mass in S, light mass in it that is taken away again, mass
     constants: np.ndarray  # length, projects, alpha, beta
     q_v: np.ndarray  # (4, nq + 3) buffers: q, v, Q, change; ground last
     c_s: np.ndarray  # (2, nb + 1)
@@ -52,7 +49,6 @@ class Arrays(NamedTuple):
     J: np.ndarray  # (nnz + 1)
     L: np.ndarray
     x: np.ndarray
-    low: np.ndarray  # (1,) smallest pivot met
 
 
 def forward_arrays(
@@ -78,16 +74,14 @@ def forward_arrays(
     if float((width.astype(float) ** 2).sum()) > WORK:
         return None
     nq, nc, n = system.nq, system.nc, len(envelope)
-    w = weights(system, drawn=False)
-    light = np.where(system.mass <= 1e-12 * system.mass.max(), LIGHT * w, 0.0)
-    mass = np.where(light > 0.0, light, system.mass)
-    coordinates = np.stack([system.forcing.gravity, 1 / mass, 1 / w, light, system.mass])
+    light = light_masses(system)
+    coordinates = np.stack([system.forcing.gravity, 1 / (system.mass + light), light, system.mass])
     size = int(envelope[-1, 2]) + n if n else 0
     buffers = (np.zeros((4, nq + 3)), np.zeros((2, system.nb + 1)), np.zeros((5, nc)), np.zeros((3, len(motions))))
-    constants = np.array([system.length, float(projects), *gains])
+    constants = np.array([body_length(system), float(projects), *gains])
     return Arrays(
         *packed, entries, envelope, pairs, laws, law_numbers, *table, coordinates, constants,
-        *buffers, np.zeros(system.pattern.nnz + 1), np.zeros(size), np.zeros(n), np.ones(1),
+        *buffers, np.zeros(system.pattern.nnz + 1), np.zeros(size), np.zeros(n),
     )  # fmt: skip
 
 

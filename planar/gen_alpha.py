@@ -44,6 +44,7 @@ class GenAlpha(Projection):
         self.gamma = 0.5 + self.alpha_f - self.alpha_m
         self.beta = 0.25 * (self.gamma + 0.5) ** 2
         self.w = np.zeros(self.n)  # algorithmic acceleration at the last state
+        self.h = 0.0  # the step that it belongs to
 
     def begin(self, t: float, y: np.ndarray) -> None:
         """Accelerations, multipliers and power at the start."""
@@ -58,10 +59,12 @@ class GenAlpha(Projection):
         n, am, af = self.n, self.alpha_m, self.alpha_f
         q, v, t1 = y[:n], y[n : 2 * n], t + h
         F = self.system.motion_values(t1)
+        # w is the acceleration at a place in the step, (alpha_m - alpha_f) h from its end: another step, another place
+        w = self.a + (self.w - self.a) * (h / self.h if self.h else 1.0)
         # predictor: a1 = a
-        w1 = ((1 - af) * self.a + af * self.a - am * self.w) / (1 - am)
-        q1 = q + h * v + h * h * ((0.5 - self.beta) * self.w + self.beta * w1)
-        v1 = v + h * ((1 - self.gamma) * self.w + self.gamma * w1)
+        w1 = ((1 - af) * self.a + af * self.a - am * w) / (1 - am)
+        q1 = q + h * v + h * h * ((0.5 - self.beta) * w + self.beta * w1)
+        v1 = v + h * ((1 - self.gamma) * w + self.gamma * w1)
         a1, lam = self.a.copy(), self.force.copy()
         b1, g1 = (1 - am) / (h * h * self.beta * (1 - af)), self.gamma / (h * self.beta)
         before, slow = np.inf, np.inf
@@ -81,16 +84,16 @@ class GenAlpha(Projection):
             q1, lam = q1 + dq, lam + x[n:] / (h * h)
             v1, a1 = v1 + g1 * dq, a1 + b1 * dq
             change = float(np.abs(dq * self.metre).max(initial=0.0))
-            if change <= 1e-14 * self.system.length + 4e-16 * np.abs(q1).max(initial=0.0):
+            if change <= 1e-14 * self.length + 4e-16 * np.abs(q1).max(initial=0.0):
                 break
-            if change > 0.3 * before and before <= 1e-11 * self.system.length:  # down to rounding
+            if change > 0.3 * before and before <= 1e-11 * self.length:  # down to rounding
                 break
-            if not change <= max(2.0 * before, self.system.length):
+            if not change <= max(2.0 * before, self.length):
                 return None
             slow, before = change / before if before < np.inf else 0.0, change
         else:
             return None
-        w1 = ((1 - af) * a1 + af * self.a - am * self.w) / (1 - am)
+        w1 = ((1 - af) * a1 + af * self.a - am * w) / (1 - am)
         new = np.concatenate([q1, v1, y[-1:]])
         if not self.restore(t1, new):
             return None
@@ -98,13 +101,13 @@ class GenAlpha(Projection):
         if not self.rate(t1, h, new, slope) > 0.0:
             return None
         new[-1] += 0.5 * h * (self.power + slope[-1])
-        self._next = (a1, self.lam.copy(), w1, float(slope[-1]))
+        self._next = (a1, self.lam.copy(), w1, float(slope[-1]), h)
         # Taylor of q to third order against the step: h^2 (beta - 1/6) (w1 - w)
-        return new, h * h * (self.beta - 1.0 / 6.0) * (w1 - self.w)
+        return new, h * h * (self.beta - 1.0 / 6.0) * (w1 - w)
 
     def accept(self) -> None:
         """The last step becomes the state to start from."""
-        self.a, self.force, self.w, self.power = self._next
+        self.a, self.force, self.w, self.power, self.h = self._next
 
     def _tangent(self, t, q, v, lam, Phi_q, b1, g1, h) -> Callable[[np.ndarray], np.ndarray]:
         """The factored tangent: right side -> (dq, h^2 dlam)."""

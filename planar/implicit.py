@@ -79,10 +79,9 @@ class Implicit(_Stepwise):
             error = 0.0 if not c.adaptive else np.inf
             if made is not None and c.adaptive:
                 e = np.concatenate((made[1], np.zeros(self.y.size - made[1].size)))
-                # root mean square over the coordinates alone
-                error = measure(self.problem, e, self.y, made[0], c.rtol, c.atol, c.length) * np.sqrt(
-                    e.size / made[1].size
-                )
+                # twice the root mean square over the coordinates: velocities are not estimated
+                rms = measure(self.problem, e, self.y, made[0], c.rtol, c.atol, c.length)
+                error = 2.0 * rms * np.sqrt(e.size / made[1].size)
             if made is None and not c.adaptive:
                 return BROKEN, False
             factor = min(GROW, max(SHRINK, SAFETY * max(error, 1e-10) ** (-1 / 3))) if np.isfinite(error) else SHRINK

@@ -102,7 +102,7 @@ def advance(problem, pair, control, clock, y, K, times, states, pivots, nears, w
     work, F = np.zeros((4, y.size)), np.zeros((7, y.size))
     z = work[0]
     stages = pair[1].size
-    evaluations, rejected, steps, sampled = 1, 0, 0, 0
+    evaluations, rejected, steps, sampled = 1, 0, 0, np.int64(0)
     t, h = clock[0], clock[1]
     direction = 1.0 if t_end >= t else -1.0
     pivot = rate(problem, t, h, y, K[0])
@@ -250,7 +250,7 @@ def visit(problem, pair, control, times, states, nears, index, when, K, out, slo
     many could be computed.
     """
     work, F = np.zeros((4, states.shape[1])), np.zeros((7, states.shape[1]))
-    k = 0
+    k = np.int64(0)  # not the literal 0, for which numba would compile `sample` once more
     while k < when.size:
         i = index[k]
         last = min(i + 1, times.size - 1)

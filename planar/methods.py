@@ -17,6 +17,7 @@ This is the NumPy version; `planar.compiled_forward` has the first two in compil
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -30,7 +31,39 @@ from planar.system import Constraints, System
 NEWTON = 20  # iterations of the projection at most
 CLOSED = 1e-12  # a correction below this part of the typical length ends the projection
 SETTLED = 1e-8  # ... and below this part where it does not get smaller any more
+LIGHT = 1e-5  # mass that a massless coordinate has in projections, as part of a typical one
 EPS = float(np.finfo(float).eps)
+
+
+#: where the local points of a primitive stand among its parameters: (first of the two, slot of the body)
+_POINTS = {
+    "coincide": ((0, 0), (2, 1)),
+    "distance": ((0, 0), (2, 1)),
+    "on_line": ((0, 0), (4, 1)),
+    "along_line": ((0, 0), (4, 1)),
+    "mesh": ((0, 0), (2, 1)),
+    "curve": ((0, 1),),
+}
+
+
+@lru_cache(maxsize=64)
+def body_length(system: System) -> float:
+    """Mean distance of the joints' points from the centres of mass, m: unlike `System.length` without those of ground,
+
+    so that errors are measured alike wherever the mechanism stands.
+    """
+    sizes = [np.zeros(0)]
+    for batch in system.batches:
+        for first, slot in _POINTS.get(batch.primitive.name, ()):
+            size = np.hypot(*batch.parameters[first : first + 2])
+            sizes.append(size[(batch.bodies[slot] < system.nb) & (size > 0.0)])
+    found = np.concatenate(sizes)
+    return float(found.mean()) if found.size else system.length
+
+
+def light_masses(system: System) -> np.ndarray:
+    """(nq,) what makes every mass positive: little, so that the metric of a projection stays that of the mechanism."""
+    return np.where(system.mass <= 1e-12 * system.mass.max(), LIGHT * weights(system, drawn=False), 0.0)
 
 
 class Projection:
@@ -45,9 +78,10 @@ class Projection:
         self.system, self.pattern, self.mass, self.n = system, system.pattern, system.mass, system.nq
         self.spare = spare
         self.solver = kkt_solver(system.pattern, system.mass)
-        w = weights(system, drawn=False)
+        w = system.mass + light_masses(system)
         self.projector = self.solver if np.array_equal(w, system.mass) else kkt_solver(system.pattern, w)
-        self.metre = np.tile([1.0, 1.0, system.length], system.nb)
+        self.length = body_length(system)
+        self.metre = np.tile([1.0, 1.0, self.length], system.nb)
         self.conservative = conservative(system.forcing)
         self.lam = np.zeros(system.nc)
 
@@ -76,7 +110,7 @@ class Projection:
 
     def restore(self, t: float, y: np.ndarray) -> bool:
         """Newton on Phi(q, t) = 0 with one factorisation while it converges quickly, then v by Phi_q v = nu."""
-        q, v, length = y[: self.n], y[self.n : -1], self.system.length
+        q, v, length = y[: self.n], y[self.n : -1], self.length
         if not self.pattern.nc or not self.projects:
             return bool(np.isfinite(y).all())
         zero, before, pivot = np.zeros(self.n), np.inf, 1.0
@@ -154,7 +188,7 @@ class Partition(Projection):
 
     def complete(self, t: float, y: np.ndarray) -> bool:
         """Dependent coordinates and velocities from the independent ones, in place."""
-        q, v, length = y[: self.n], y[self.n : -1], self.system.length
+        q, v, length = y[: self.n], y[self.n : -1], self.length
         zero, F, before = np.zeros(self.n), self.system.motion_values(t), np.inf
         right = np.zeros(self.n)
         r = self.rows.size
@@ -270,7 +304,8 @@ def chosen_gains(system: System, t: float, q: np.ndarray, v: np.ndarray, step: f
     beta^2 Phi of the stages, which are off the constraints by h^2, would not get smaller.
     """
     slope = np.zeros(2 * system.nq + 1)
-    metre = np.tile([1.0, 1.0, system.length], system.nb) / system.length
+    length = body_length(system)
+    metre = np.tile([1.0, 1.0, length], system.nb) / length
     Projection(system, spare=system.nc).rate(t, 0.0, np.concatenate((q, v, [0.0])), slope)
     fastest = np.abs(v * metre).max(initial=0.0)
     pushed = np.sqrt(np.abs(np.nan_to_num(slope[system.nq : -1]) * metre).max(initial=0.0))

@@ -15,6 +15,7 @@ class Progress:
     def __init__(self, span: tuple[float, float], shown: bool | None = None):
         self.span = span
         self.shown = sys.stderr.isatty() if shown is None else bool(shown)
+        self.forced = shown or None
         self.bar: Any = None
 
     def __enter__(self) -> Progress:
@@ -41,7 +42,7 @@ class Progress:
             from rich.progress import Progress as Bar
 
             columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-            self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self.bar = Bar(*columns, console=Console(stderr=True, force_terminal=self.forced), transient=True)
             self.task = self.bar.add_task("simulate", total=1.0)
             self.bar.start()
         self.bar.update(self.task, completed=(t - t0) / (t1 - t0), description=f"t = {t:.3g} of {t1:g} s")

@@ -17,7 +17,7 @@ import numpy as np
 from planar import backend, integrators
 from planar.forward_arrays import forward_arrays
 from planar.integrators import END, NOISE, PAIRS, ROWS, Control, pair
-from planar.methods import METHODS
+from planar.methods import METHODS, body_length
 from planar.options import Options
 from planar.stepping import measure
 from planar.system import System
@@ -80,10 +80,10 @@ class Explicit:
     def prepare(self, system: System, options: Options, span: tuple[float, float]) -> None:
         """What all steppers have in common."""
         self.system, self.options = system, options
-        extent = float(np.abs(system.q_drawn.reshape(-1, 3)[:, :2]).max())
+        length, place = body_length(system), system.q_drawn.reshape(-1, 3)[:, :2]
         self.control = Control(
-            float(span[1]), options.rtol, options.atol, options.max_step, options.step is None, system.length,
-            NOISE * max(1.0, extent / system.length),
+            float(span[1]), options.rtol, options.atol, options.max_step, options.step is None, length,
+            NOISE * max(1.0, float(np.abs(place).max()) / length),
         )  # fmt: skip
         self.K = np.zeros((ROWS, self.y_size))
         self.evaluations = self.rejected = 0
@@ -165,7 +165,9 @@ class Explicit:
 
         f = self.slopes(np.array([t]), y[None])[0][0]
         h = 1e-3 * min(abs(c.t_end - t), 1.0)
-        d0, d1 = size(y, y + h * f), size(f, y + h * f)
+        whole = np.zeros_like(y)  # in the place of y itself, which would count from the origin
+        whole[: self.system.nq] = np.tile([c.length, c.length, 1.0], self.system.nb)
+        d0, d1 = size(whole, y + h * f), size(f, y + h * f)
         h = 1e-6 if min(d0, d1) < 1e-5 else min(h, 0.01 * d0 / d1)
         z = y + h * direction * f
         g = self.slopes(np.array([t + h * direction]), z[None])[0][0]

@@ -2,7 +2,8 @@
 
 A formula, a law of rise or any smooth callable of t is replaced by polynomials on intervals that are halved until the
 Chebyshev coefficients of f, f' and f'' have fallen to round-off, each fitted for itself so that no digit is lost by
-differentiation.  What does not settle (a jump, noise) has no table, and the time loop runs in Python.
+differentiation.  A jump is enclosed to round-off; what does not settle (noise) has no table, and the time loop runs in
+Python.
 """
 
 from __future__ import annotations
