@@ -25,6 +25,8 @@ STRAY = 0.1  # part of the way that Newton may correct
 SMALLEST = 1e-11  # smallest step, relative to the time a leap takes
 DENSE = 150  # coordinates up to which samples are filled in as one batch of dense systems
 ITERATIONS = 8
+HURRY = 1e-7  # a step this much shorter than the way ahead is no way to get there;
+PATIENCE = 5000  # so many of them are a motion that runs off to infinity
 
 
 class Node(NamedTuple):
@@ -110,12 +112,16 @@ class Path:
         direction = 1.0 if target >= nodes[-1].t else -1.0
         leap_time = self._leap_time(nodes[-1], abs(target - nodes[-1].t))
         h = leap_time
+        hurried = 0
         while direction * (target - nodes[-1].t) > 0.0:
             left = abs(target - nodes[-1].t)
             whole = h >= left
             found = self.step(nodes, target if whole else nodes[-1].t + direction * h)
             if found is not None and self._stays_on_branch(nodes[-1], found):
                 nodes.append(found)
+                hurried += h < HURRY * left
+                if hurried > PATIENCE:
+                    return False
                 leap_time = max(leap_time, self._leap_time(found, left))
                 h = min(1.5 * h, leap_time)
                 continue

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from planar import backend
-from planar.assembly import assemble
+from planar.assembly import assemble, row_scale
 from planar.continuation import DENSE, STRAY, Node, Path
-from planar.errors import ModelError, PlanarWarning, SingularError
+from planar.errors import AssemblyError, ModelError, PlanarWarning, SingularError
 from planar.joints import PointOnCurve
 from planar.linear import dependence
 from planar.mobility import smallest_singular_value
@@ -28,6 +28,7 @@ from planar.system import System, compile
 
 NEAR = 1e-3  # smallest singular value of the scaled Jacobian below which a position is called near-singular
 HISTORY = 20  # samples that a jump across a change point may start from
+OPEN = 1e-6  # typical lengths by which redundant rows may gape: more than Newton and change points leave
 WORTH = 2000  # samples from which importing numba (0.4 s) pays
 
 
@@ -52,9 +53,11 @@ def solve(system: System, t: np.ndarray) -> Result:
     if first is None:
         event = _event(system, "singular", float(t[0]), start.q)
         raise SingularError(f"the motion starts in a {event}; start at another time")
+    _check_redundant(system, first)
     motion = _Motion(path, t, first)
     motion.run()
     motion.stop_at_ends_of_curves()
+    motion.stop_where_joints_open()
     n = motion.done
     return Result(
         system,
@@ -102,8 +105,30 @@ def independent_rows(system: System, t: float, q: np.ndarray) -> np.ndarray:
     if found.rank < system.nq:
         from planar.diagnosis import explain_underdriven
 
-        raise ModelError(explain_underdriven(system, t, q), f"model {system.model.name!r}")
+        text = explain_underdriven(system, t, q)
+        if system.nc >= system.nq:  # enough by count
+            text += "; if it is free in this position only (links in one line), start at another time"
+        raise ModelError(text, f"model {system.model.name!r}")
     return found.independent
+
+
+def _check_redundant(system: System, first: Node) -> None:
+    """Rows that are redundant in the first pose must stay so: their accelerations tell."""
+    if system.nc <= system.nq:
+        return
+    e = system.constraints(first.t, first.q, first.v)
+    gap = np.abs((system.pattern.multiply(e.Phi_q, first.a) - e.gamma) * row_scale(system))
+    size = np.abs(first.a * np.tile([1.0, 1.0, system.length], system.nb)).max() + np.abs(e.gamma).max()
+    if not gap.max() > OPEN * size:
+        return
+    row, drivers = int(np.argmax(gap)), [repr(d.name) for d in system.model.drivers]
+    reason = "the joints close here but not on the way; check the lengths around it, or leave out what is redundant"
+    if system.driven[row] and len(drivers) > 1:
+        reason = f"drivers {', '.join(drivers)} contradict each other; drop one"
+    raise AssemblyError(
+        f"no acceleration satisfies {system.row_names[row]!r} at t = {first.t:g} s (it is off by {gap[row]:.1e} m/s^2): "
+        f"{reason} (m.diagnose() names what depends on what)"
+    )
 
 
 class _Motion:
@@ -211,6 +236,26 @@ class _Motion:
             angle = driven_angle(self.system, self.q[k - 1])[1]
             self.events.append(Event("limit", float(self.t[k - 1]), angle, joint.name, text=self.message))
             state = State(self.system, self.t[:k], self.q[:k], self.v[:k])
+
+    def stop_where_joints_open(self) -> None:
+        """Rows that were redundant at the start may contradict the others later: a linkage that closes in one pose only."""
+        system = self.system
+        if system.nc <= system.nq:
+            return
+        gap = np.abs(system.constraints(self.t[: self.done], self.q[: self.done]).Phi * row_scale(system))
+        open_ = gap.max(axis=1) > OPEN * system.length
+        if not open_.any():
+            return
+        k = max(int(np.argmax(open_)), 1)
+        name = system.row_names[int(np.argmax(gap[k]))]
+        self.done = k
+        self.events = [e for e in self.events if abs(e.t - self.t[0]) <= abs(self.t[k - 1] - self.t[0])]
+        self.message = (
+            f"{name!r} opens by {gap[k].max():.1e} m at t = {self.t[k]:.6g} s: it is redundant where the motion starts and "
+            "contradicts the others from there on; check the lengths around it, or leave it out (m.diagnose() names the set)"
+        )
+        angle = driven_angle(system, self.q[k - 1])[1]
+        self.events.append(Event("limit", float(self.t[k - 1]), angle, name, text=self.message))
 
     def _note_near_singular(self) -> None:
         """Local minima of the soundness that are small, apart from the change points already noted."""

@@ -304,6 +304,10 @@ def test_a_start_in_a_singular_position_is_refused():
     m["motor"].motion = pl.Ramp(1.0, math.pi)
     with pytest.raises((pl.SingularError, pl.ModelError), match=r"free|singular"):
         pl.kinematics(m, [0.0, 0.1])
+    for name, x in (("crank", -0.1), ("coupler", 0.0), ("rocker", 0.3)):  # drawn in one line to the last digit
+        m[name].r, m[name].phi = (x, 0.0), 0.0 if name == "coupler" else math.pi
+    with pytest.raises(pl.ModelError, match=r"left free.*links in one line.*start at another time"):
+        pl.kinematics(m, [0.0, 0.1])
 
 
 def test_under_driven_names_the_free_motion_and_simulate():
@@ -344,3 +348,40 @@ def test_user_constraint_and_redundant_rows(way):
     k = pl.kinematics(m, np.linspace(0, 1, 30))
     close(k["crank3"].phi, 0.9 + 2.0 * k.t)
     close(k["platform"].omega, np.zeros(30))
+
+
+@pytest.mark.parametrize("t", [0.0, np.linspace(0, 1, 20)])
+def test_joints_that_close_in_one_pose_only_are_refused(t):
+    """A third crank of another length: redundant in the drawn pose by chance, and locked from there on."""
+    m = three_cranks(0.3)
+    with pytest.raises(pl.AssemblyError, match=r"no acceleration satisfies 'Ec\.y' at t = 0 s.*check the lengths"):
+        pl.inverse_dynamics(m, t)
+    assert pl.kinematics(three_cranks(0.2), t).success
+
+
+def test_drivers_that_part_later_stop_the_sweep():
+    m = three_cranks(0.2)
+    m.add(pl.AngleDriver("second", m.ground, m["crank c"], motion=lambda t: np.pi / 2 + t + 0.1 * t**4))
+    with pytest.warns(pl.PlanarWarning, match="'second.angle' opens by"):
+        kin = pl.kinematics(m, np.linspace(0, 1, 50))
+    assert not kin.success and len(kin) == 3 and kin.events[-1].kind == "limit"  # 0.1 t^4 L > 1e-6 L from t = 0.056 s
+    kin.check(position=1e-6, velocity=1e-3, acceleration=1e-1)
+
+
+def three_cranks(third):
+    m = pl.Model("three cranks")
+    bar = m.add(pl.Body("bar", 3.0, 0.2, r=(0.5, 0.2), phi=0, points={"a": (-0.5, 0), "b": (0, 0), "c": (0.5, 0)}))
+    for k, x, L in zip("abc", (0.0, 0.5, 1.0), (0.2, third, 0.2), strict=True):
+        crank = m.add(pl.Body.rod(f"crank {k}", 1.0, L, start="O", end="E", r=(x, 0.2 - L / 2), phi=np.pi / 2))
+        m.add(pl.Revolute(f"O{k}", m.ground.point(x, 0.2 - L), crank["O"]))
+        m.add(pl.Revolute(f"E{k}", crank["E"], bar[k]))
+    m.add(pl.AngleDriver("motor", m.ground, m["crank a"], motion=pl.Ramp(1.0, np.pi / 2)))
+    return m
+
+
+def test_a_motion_that_runs_off_to_infinity_ends():
+    m = four_bar(speed=None)
+    m.add(pl.AngleDriver("wild", m.ground, m["crank"], motion="1/(t - 0.5)"))
+    with pytest.warns(pl.PlanarWarning, match=r"cannot follow its drivers past t = 0\.4"):
+        kin = pl.kinematics(m, [0.0, 0.25, 1000.0])
+    assert len(kin) == 2
