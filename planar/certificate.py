@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planar.assembly import row_scale
+from planar.bodies import as_number
 from planar.errors import CheckError, ModelError
 from planar.mobility import DENSE, scaled_jacobian
 
@@ -89,7 +90,7 @@ def certify(result: Result, **tolerances: float) -> Certificate:
     unknown = set(tolerances) - set(TOLERANCES)
     if unknown:
         raise ModelError(f"no law is named {sorted(unknown)[0]!r}; known: {', '.join(TOLERANCES)}")
-    limits = TOLERANCES | tolerances
+    limits = TOLERANCES | {law: as_number(limit, f"tolerance of {law}") for law, limit in tolerances.items()}
     title = f"{result.analysis} of {result.model.name!r}, {len(result)} samples"
     return Certificate(title, tuple(_checks(result, limits)))
 

@@ -95,8 +95,11 @@ def _springs(result: Result):
 
 def integral(t: np.ndarray, power: np.ndarray) -> np.ndarray:
     """Integral of samples from the first one on, by a cubic spline (order 4)."""
-    if t.size < 2 or not np.all(np.diff(t)):
+    if t.size < 2:
         return np.zeros_like(power)
+    if not np.all(np.diff(t)):  # a time that comes twice adds nothing
+        new = np.concatenate([[True], np.diff(t) != 0.0])
+        return integral(t[new], power[new])[np.cumsum(new) - 1]
     from scipy.interpolate import make_interp_spline
 
     spline = make_interp_spline(t, power, k=min(3, t.size - 1)) if t[-1] > t[0] else None

@@ -58,6 +58,11 @@ class Forcing:
         return bool(self.user) or any(b.called for b in self.batches)
 
     def forces(self, system: System, t: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        Q = self.wrenches(system, t, q, v)[..., :-1, :]
+        return Q.reshape(*Q.shape[:-2], -1)
+
+    def wrenches(self, system: System, t: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """(..., nb + 1, 3): F_x, F_y, T on every body and, last, on ground (T about the origin)."""
         S = system.states(q, v)
         lead = S.shape[1:-1]
         Q = np.zeros((*lead, system.nb + 1, 3), S.dtype)
@@ -71,7 +76,7 @@ class Forcing:
         for batch in self.user:
             for e, value in enumerate(batch.callback.values(system, t, q, v)):
                 Q[..., batch.bodies[e // 3], e % 3] += value
-        return Q[..., :-1, :].reshape(*lead, -1)
+        return Q
 
     def each(self, system: System, t: Any, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[str, int, np.ndarray]]:
         """(label of the force element, body, its generalised force (..., 3) there); gravity apart, their sum is `forces`."""

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planar.bodies import Body, Point, nearest
+from planar.certificate import HELD
+from planar.custom import UserConstraint
 from planar.drivers import LengthDriver
 from planar.elements import Constraint
 from planar.errors import ModelError
@@ -76,13 +78,19 @@ def constraint_of(result: Result, joint: Any) -> Constraint:
     if not isinstance(found, Constraint):
         names = [c.name for c in result.model.constraints]
         raise ModelError(f"{found.name!r} is no joint or driver; {nearest(found.name, names)}")
+    if found.name not in result.system.rows_of:
+        raise ModelError(f"{found.label} came into the model after this analysis; analyse the model again")
     return found
 
 
 def _bodies(constraint: Constraint, ground: Body) -> list[Body]:
-    """Bodies that a constraint acts on, ground too where it is its silent partner."""
+    """Bodies that a constraint acts on, ground too where it is its silent partner.
+
+    A user's function may hold global coordinates of several bodies, so ground takes part there too.
+    """
     bodies = list(dict.fromkeys(constraint.bodies))
     alone = len(bodies) == 1 or (isinstance(constraint, Gear) and constraint.carrier is None)
+    alone = alone or isinstance(constraint, UserConstraint)
     return [*bodies, ground] if alone and ground not in bodies else bodies
 
 
@@ -105,25 +113,31 @@ def body_of(result: Result, constraint: Constraint, on: Any) -> Body:
 
 def wrench(result: Result, constraint: Constraint, body: Body) -> np.ndarray:
     """(nt, 3): F_x, F_y and T about the centre of mass of the body; for ground about the origin."""
+    part = result.system.rows_of[constraint.name]
+    lam = {row: result.multipliers[:, row] for row in range(part.start, part.stop)}
+    return _wrench(result, constraint, body, lam, result.loads.get(constraint.name))
+
+
+def _wrench(result: Result, constraint: Constraint, body: Body, lam: dict[int, Any], load: Any) -> np.ndarray:
+    """The same for any multipliers of rows of the constraint and any load (nt, nq) beside them (or None)."""
     if body.is_ground:
-        others = [b for b in _bodies(constraint, body) if not b.is_ground]
         total = np.zeros((len(result), 3))
-        for other in others:
-            W = wrench(result, constraint, other)
-            r = result[other].r
-            total -= W
-            total[:, 2] -= r[:, 0] * W[:, 1] - r[:, 1] * W[:, 0]
+        for other in (b for b in _bodies(constraint, body) if not b.is_ground):
+            total -= _about_origin(result, other, _wrench(result, constraint, other, lam, load))
         return total
-    system = result.system
-    rows, k = system.rows_of[constraint.name], system.body_index(body)
+    pattern, k = result.system.pattern, result.system.body_index(body)
     W = np.zeros((len(result), 3))
-    pattern = system.pattern
-    for entry in range(pattern.indptr[rows.start], pattern.indptr[rows.stop]):
-        column = int(pattern.indices[entry]) - 3 * k
-        if 0 <= column < 3:
-            W[:, column] -= result.Phi_q[:, entry] * result.multipliers[:, pattern.rows[entry]]
-    extra = result.loads.get(constraint.name)
-    return W if extra is None else W + extra[:, 3 * k : 3 * k + 3]
+    for row, values in lam.items():
+        for entry in range(pattern.indptr[row], pattern.indptr[row + 1]):
+            column = int(pattern.indices[entry]) - 3 * k
+            if 0 <= column < 3:
+                W[:, column] -= result.Phi_q[:, entry] * values
+    return W if load is None else W + load[:, 3 * k : 3 * k + 3]
+
+
+def _about_origin(result: Result, body: Body | str, W: np.ndarray) -> np.ndarray:
+    r = result[body].r
+    return np.stack([W[:, 0], W[:, 1], W[:, 2] + r[:, 0] * W[:, 1] - r[:, 1] * W[:, 0]], -1)
 
 
 def reaction(result: Result, joint: Any, on: Any = None, *, frame: Any = None, at: Any = None) -> Reaction:
@@ -132,15 +146,24 @@ def reaction(result: Result, joint: Any, on: Any = None, *, frame: Any = None, a
     body = body_of(result, constraint, on)
     W = wrench(result, constraint, body)
     point = constraint.acts_at(body, partial(_place, result)) if at is None else _place(result, _as_point(at))
-    arm = point - result[body].r
-    terms = W[:, 2], -arm[:, 0] * W[:, 1], arm[:, 1] * W[:, 0]
-    couple = sum(terms)
-    couple[np.abs(couple) <= 1e-13 * sum(map(np.abs, terms))] = 0.0  # a pin carries none: rounding of what cancels
+    couple = _couple(result, body, W, point)
     force, name = in_frame(result, W[:, :2], frame)
     rows = system_rows(result, constraint)
-    labels = _labels(result, constraint, np.isclose(couple, 0.0, atol=1e-12 * (1 + np.abs(W).max(initial=0))).all())
+    labels = _labels(result, constraint, body, point, frame)
     unique = all(label == "unique" for label in labels.values())
     return Reaction(constraint.name, body.name, name, result.t, force, couple, point, unique, labels, rows)
+
+
+def _couple(result: Result, body: Body, W: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """(nt,) of a wrench about the centre of mass, moved to the point."""
+    r = result[body].r
+    arm = point - r
+    terms = W[:, 2], -arm[:, 0] * W[:, 1], arm[:, 1] * W[:, 0]
+    couple = sum(terms)
+    # a pin carries none: rounding of what cancels, in the terms and in the arm
+    size = sum(map(np.abs, terms)) + 1e-2 * (np.abs(point) + np.abs(r)).sum(-1) * np.abs(W[:, :2]).sum(-1)
+    couple[np.abs(couple) <= 1e-13 * size] = 0.0
+    return couple
 
 
 def system_rows(result: Result, constraint: Constraint) -> dict[str, np.ndarray]:
@@ -161,20 +184,27 @@ def _reference_length(result: Result, constraint: Constraint) -> float:
     return float(batch.parameters[5, int(np.flatnonzero(batch.rows[0] == row)[0])])
 
 
-def _labels(result: Result, constraint: Constraint, without_couple: bool) -> dict[str, str]:
-    """Each component is unique if no indeterminate row of the joint reaches it at any sample."""
+def _labels(result: Result, constraint: Constraint, body: Body, point: np.ndarray, frame: Any) -> dict[str, str]:
+    """A component is indeterminate if an indeterminate row of the joint reaches it, in this frame, about this point.
+
+    What a row reaches is the wrench of a unit multiplier; of teeth also their radial part, which follows the tooth force.
+    """
     part = result.system.rows_of[constraint.name]
     unique = result.unique[:, part]
     labels = dict.fromkeys(("x", "y", "couple"), "unique")
-    if unique.all():
-        return labels
-    pattern = result.system.pattern
     for k in np.flatnonzero(~unique.all(axis=0)):
-        row = part.start + k
-        entries = slice(pattern.indptr[row], pattern.indptr[row + 1])
-        for entry, column in zip(range(entries.start, entries.stop), pattern.indices[entries], strict=True):
-            if np.abs(result.Phi_q[:, entry]).max(initial=0.0) > 1e-12 and (column % 3 < 2 or not without_couple):
-                labels[("x", "y", "couple")[column % 3]] = "indeterminate"
+        at = ~unique[:, k]
+        reached = [_wrench(result, constraint, body, {part.start + k: 1.0}, None)]
+        if constraint.name in result.loads:
+            reached.append(_wrench(result, constraint, body, {}, result.loads[constraint.name]))
+        for W in reached:
+            force = in_frame(result, W[:, :2], frame)[0]
+            # a couple counts with the typical length; a turned frame leaves rounding
+            small = 1e-9 * max(np.abs(force).max(initial=0.0), np.abs(W[:, 2]).max(initial=0.0) / result.system.length)
+            couple = _couple(result, body, W, point) / result.system.length
+            for word, values in zip(labels, (*force.T, couple), strict=True):
+                if np.abs(values[at]).max(initial=0.0) > small:
+                    labels[word] = "indeterminate"
     return labels
 
 
@@ -190,6 +220,18 @@ def in_frame(result: Result, vector: np.ndarray, frame: Any) -> tuple[np.ndarray
 
 def _place(result: Result, point: Point) -> np.ndarray:
     return np.broadcast_to(result.point(point).r, (len(result), 2))
+
+
+def _ground_point(about: Any) -> tuple[float, float]:
+    if isinstance(about, Point):
+        if not about.body.is_ground:
+            raise ModelError(f"about is {about!r}, which moves; give a ground point or its coordinates (x, y)")
+        return about.s
+    try:
+        x, y = map(float, about)
+    except (TypeError, ValueError):
+        raise ModelError(f"about must be a ground point or (x, y) in m, got {about!r:.60}") from None
+    return x, y
 
 
 def _as_point(at: Any) -> Point:
@@ -213,7 +255,7 @@ def effort(result: Result, driver: Any) -> np.ndarray:
             "and joints named in inverse_dynamics(..., actuate=[...])"
         )
     rows = system_rows(result, constraint)  # the tension of a LengthDriver already carries |d| / L0
-    values = np.stack([-value for value in rows.values()], -1)
+    values = np.stack([0.0 - value for value in rows.values()], -1)  # no -0.0 of drivers that actuators relieve
     return values[:, 0] if len(rows) == 1 else values
 
 
@@ -223,6 +265,8 @@ def power(result: Result, driver: Any) -> np.ndarray:
     if name in result.efforts:
         return result.efforts[name] * result.rates[name]
     part = result.system.rows_of[constraint_of(result, driver).name]
+    if result.analysis in HELD:  # the drivers stand still, whatever their motions are about to do
+        return np.zeros(len(result))
     return -(result.multipliers[:, part] * result.nu[:, part]).sum(axis=1)
 
 
@@ -230,11 +274,19 @@ def power(result: Result, driver: Any) -> np.ndarray:
 
 
 def shaking(result: Result, about: Any = (0.0, 0.0)) -> tuple[np.ndarray, np.ndarray]:
-    """See `Result.shaking`: sum of everything that joints and drivers do to ground."""
-    x, y = about.s if isinstance(about, Point) else about
+    """See `Result.shaking`: sum of everything that joints, drivers, actuators and springs do to ground.
+
+    Loads from outside (gravity, PointForce, Torque, UserForce) do not push ground themselves.
+    """
+    x, y = _ground_point(about)
     ground = result.model.ground
-    total = np.zeros((len(result), 3))
-    for constraint in result.model.constraints:
+    system = result.system
+    total = system.forcing.wrenches(system, result.t, result.q, result.v)[:, -1]
+    for constraint in (c for c in result.model.constraints if c.name in system.rows_of):
         if ground in _bodies(constraint, ground):
-            total += wrench(result, constraint, ground)
+            total = total + wrench(result, constraint, ground)
+    for name in result.efforts:  # an actuator acts between two bodies, or a body and ground
+        load = result.loads[f"actuator {name}"]
+        for k, body in enumerate(system.body_names):
+            total = total - _about_origin(result, body, load[:, 3 * k : 3 * k + 3])
     return total[:, :2], total[:, 2] - (x * total[:, 1] - y * total[:, 0])

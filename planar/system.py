@@ -169,6 +169,8 @@ class System:
 
 def compile(model: Model, q_drawn: np.ndarray | None = None) -> System:
     """Check the model and turn it into arrays.  q_drawn replaces the drawn pose (used by assembly)."""
+    if not isinstance(model, Model):
+        raise ModelError(f"expected a pl.Model, got {model!r:.60}")
     model.validate()
     q0, known = drawn(model)
     if q_drawn is not None:

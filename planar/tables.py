@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from planar.bodies import nearest
 from planar.errors import ModelError, PlanarError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def quantities(result: Result) -> Iterator[Quantity]:
 
 def efforts(result: Result) -> Iterator[tuple[str, np.ndarray, str]]:
     """(name, values (nt,), word) of every driver, one per driven motion, and of every actuator."""
-    for driver in (d for d in result.model.drivers if d.name not in result.efforts):
+    for driver in (d for d in result.model.drivers if d.name in result.system.rows_of and d.name not in result.efforts):
         values = result.effort(driver).reshape(len(result), -1)
         for c in range(values.shape[1]):
             yield driver.name, values[:, c], f"effort {c + 1}" if values.shape[1] > 1 else "effort"
@@ -82,7 +83,7 @@ def effort_unit(result: Result, name: str) -> str:
 
 def pairs(result: Result) -> Iterator[tuple[Any, Any]]:
     """Every joint with each of its bodies that moves."""
-    for joint in result.model.joints:
+    for joint in (j for j in result.model.joints if j.name in result.system.rows_of):
         for body in dict.fromkeys(joint.bodies):
             if not body.is_ground:
                 yield joint, body
@@ -170,7 +171,9 @@ class Summary:
         for row in self.rows:
             if row.joint == name:
                 return row
-        raise KeyError(name)
+        raise ModelError(
+            f"no row is named {name!r}; {nearest(str(name), list(dict.fromkeys(r.joint for r in self.rows)))}"
+        )
 
     def __str__(self) -> str:
         head = f"{'joint':12s} {'on':12s} {'peak N':>11s} {'at t s':>9s} {'angle':>8s} {'in its frame':>12s} "
@@ -189,7 +192,9 @@ class Summary:
 
 def summarize(result: Result, joint: Any = None) -> Summary:
     """See `Result.summary`."""
-    name = getattr(joint, "name", joint)
+    from planar.reactions import constraint_of
+
+    name = None if joint is None else constraint_of(result, joint).name
     rows = tuple(_row(result, j, b) for j, b in pairs(result) if name is None or j.name == name)
     return Summary(f"reactions of {result.model.name!r} ({result.analysis}, {len(result)} samples)", rows)
 

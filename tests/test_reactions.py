@@ -419,3 +419,95 @@ def test_summary_and_tables(tmp_path):
     assert (frame["B on coupler Fx [N]"] == inv.reaction("B", on="coupler").force[:, 0]).all()
     assert len(table.dtype.names) == frame.shape[1]
     assert (table[table.dtype.names[1]] == inv.q[:, 0]).all(), "17 digits survive the file"
+
+
+# --- what ground feels, and what a label belongs to -----------------------------------------------------------------------
+
+
+def change_of_momentum(result):
+    """(force (nt, 2), moment (nt,) about the origin) on ground: weight - d(momentum)/dt."""
+    force, moment = np.zeros((len(result), 2)), np.zeros(len(result))
+    for body in result.model.bodies:
+        F, r = body.mass * (np.array(result.model.gravity) - result[body].a), result[body].r
+        force += F
+        moment += r[:, 0] * F[:, 1] - r[:, 1] * F[:, 0] - body.inertia * result[body].alpha
+    return force, moment
+
+
+def test_actuators_springs_and_user_constraints_push_ground_too():
+    t = np.linspace(0, 0.6, 9)
+    m = four_bar()
+    actuated = pl.inverse_dynamics(m, t, actuate=["D"])
+    m.add(pl.Spring("spring", m.ground.point(0.5, 0.5), m["coupler"]["C"], stiffness=100.0, length=0.1))
+    m.add(pl.TorsionSpring("torsion", m["rocker"], m.ground, stiffness=5.0, angle=0.0))
+    level = pl.Model("level", gravity=(0.0, -G))
+    a, b = (level.add(pl.Body(name, 1.0, 1.0, r=(x, 0), phi=0)) for name, x in (("a", 0.0), ("b", 1.0)))
+    level.add(pl.UserConstraint("level", [a, b], lambda t, a, b: a.y + b.y))  # of two bodies, held by ground
+    level.add(pl.CoordinateDriver("y", a, "y", "0.1*sin(5*t)"))
+    for body, x in ((a, 0.0), (b, 1.0)):
+        level.add(pl.CoordinateDriver(f"x{body.name}", body, "x", x))
+        level.add(pl.CoordinateDriver(f"phi{body.name}", body, "phi", 0.0))
+    held = pl.inverse_dynamics(level, t)
+    for result in (actuated, pl.inverse_dynamics(m, t), held):
+        force, moment = result.shaking()
+        want, turn = change_of_momentum(result)
+        size = np.abs(result.lam).max()
+        close(force, want, 1e-11, size)
+        close(moment, turn, 1e-11, size)
+    close(held.reaction("level", on="ground").force, -2 * held.reaction("level", on="a").force)
+
+
+def test_labels_follow_the_frame_and_the_point():
+    """A beam upright between two pins: what they share lies along the beam, global y, its own x."""
+    m = pl.Model("beam", gravity=(0.0, -G))
+    beam = m.add(pl.Body("beam", 2.0, 1.0, r=(0, 0), phi=math.pi / 2))
+    m.add(pl.Revolute("L", m.ground.point(0, -1), beam.point(-1, 0)))
+    m.add(pl.Revolute("R", m.ground.point(0, 1), beam.point(1, 0)))
+    st = pl.statics(m)
+
+    def shared(**kw):
+        return [word for word, label in st.reaction("L", on=beam, **kw).labels.items() if label == "indeterminate"]
+
+    assert shared() == ["y"] and shared(frame=beam) == ["x"]
+    assert shared(at=m.ground.point(0, 7)) == ["y"]  # on the line of the shared force
+    assert shared(at=m.ground.point(5, 0)) == ["y", "couple"]
+    assert st.reaction("L", on="ground", at=m.ground.point(5, 0)).labels["couple"] == "indeterminate"
+
+
+def test_nothing_has_power_at_rest():
+    assert pl.statics(four_bar()).power("motor") == 0.0 != pl.inverse_dynamics(four_bar(), 0.0).power("motor")
+
+
+def test_work_does_not_mind_a_time_that_comes_twice():
+    t = np.linspace(0, 0.6, 61)
+    work = pl.inverse_dynamics(four_bar(), t).energy.work
+    twice = pl.inverse_dynamics(four_bar(), np.repeat(t, 2)).energy.work
+    assert work.any() and np.array_equal(twice, np.repeat(work, 2))
+
+
+def test_names_that_came_later_or_never():
+    m = four_bar()
+    inv = pl.inverse_dynamics(m, [0.0, 0.1])
+    before = str(inv.summary())
+    m.add(pl.Revolute("late", m["crank"].point(0, 0), m["rocker"].point(0, 0)))
+    assert str(inv.summary()) == before
+    with pytest.raises(pl.ModelError, match="'late' came into the model after this analysis"):
+        inv.reaction("late")
+    with pytest.raises(pl.ModelError, match="nothing is named 'E'"):
+        inv.summary("E")
+    with pytest.raises(pl.ModelError, match="no row is named 'E'"):
+        inv.summary()["E"]
+
+
+def test_moments_about_what_moves_are_refused():
+    m = four_bar()
+    inv = pl.inverse_dynamics(m, [0.0, 0.1])
+    assert np.array_equal(inv.shaking(m.ground.point(1, 2))[1], inv.shaking((1, 2))[1])
+    with pytest.raises(pl.ModelError, match="which moves; give a ground point"):
+        inv.shaking(m["crank"]["B"])
+    with pytest.raises(pl.ModelError, match=r"about must be a ground point or \(x, y\)"):
+        inv.shaking("A")
+    with pytest.raises(pl.ModelError, match="tolerance of force must be a number"):
+        inv.check(force="small")
+    with pytest.raises(pl.ModelError, match=r"expected a pl\.Model, got None"):
+        pl.statics(None)

@@ -174,7 +174,7 @@ def shaking(result: Result, size: Sizes) -> Table:
         spread = (float(values.mean()), _rms(values)) if many else ()
         rows.append((name, float(values[n]), when(result, n), angle, *spread))
     head = ("", "peak" if many else "value", "at", "direction", *(("mean", "rms") if many else ()))
-    return Table("Force on the foundation", head, rows, "Sum of what joints and drives do to ground.")
+    return Table("Force on the foundation", head, rows, "Sum of what joints, drives and springs do to ground.")
 
 
 # --- balances --------------------------------------------------------------------------------------------------------
