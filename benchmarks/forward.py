@@ -112,7 +112,9 @@ class Kernel(Engine):
 
 def order(engine: Engine, setting: Any) -> float:
     """How the error falls with the number of steps; for adaptive steps that number is 1 / rtol."""
-    return 1.0 if setting == "DOP853" else {"Exudyn": 2.0, "MuJoCo": 3.0}.get(engine.name, 4.0)
+    if setting == "DOP853":
+        return 1.0
+    return 2.0 if engine.name == "Exudyn" else 3.0 if engine.name == "MuJoCo" and setting else 4.0
 
 
 def rounded(problem: Problem, setting: Any, steps: float) -> int:
@@ -154,7 +156,7 @@ def search(engine: Engine, problem: Problem, setting: Any, best: float, begin: f
     good = (steps, seconds, error)
     for _ in range(3):  # between the last that failed and the first that did
         middle = rounded(problem, setting, math.sqrt(max(failed, 1) * good[0]))
-        if not failed or middle in (failed, good[0]) or seconds > 5.0:
+        if not failed or middle in (failed, good[0]) or time.perf_counter() - begun > BUDGET:
             break
         seconds, error = measure(engine, problem, setting, middle)
         if error <= problem.target:
@@ -167,22 +169,23 @@ def search(engine: Engine, problem: Problem, setting: Any, best: float, begin: f
 def compete(engine: Engine, problem: Problem, before: dict[str, Row], quick: bool) -> Row:
     """The best setting of an engine on a problem.
 
-    Beyond 50 bodies it takes the setting that was best for the smaller problem of the family, and is left out where that
-    one's time, in proportion to size, is over the limit.
+    Where the time for the smaller problem of the family, in proportion to size, comes to seconds, only the setting that
+    was best there is tried; where it comes to more than the limit, the engine is left out.
     """
     key, size = f"{engine.name} {problem.family}", len(problem.q0)
     known = before.get(key)
     reason = engine.refuses(problem)
-    if known and (known.note or 1e-3 * known.ms * size / known.size > LIMIT):
-        reason = reason or f"would take more than {LIMIT:.0f} s"
+    expected = 1e-3 * known.ms * size / known.size if known else 0.0
+    if known and (known.note or expected > LIMIT):
+        reason = reason or f"left out: would take more than {LIMIT:.0f} s"
     if reason:
         return Row(
             problem.name, size, engine.name, "", math.nan, math.nan, math.nan, problem.target, problem.unit, note=reason
         )
-    settings = [known.raw] if known and size > 50 else engine.settings(problem)
+    settings = [known.raw] if expected > 2.0 else engine.settings(problem)
     found, best = [], math.inf
     for setting in settings:
-        begin = known.steps / 2 if known and size > 50 and math.isfinite(known.steps) else problem.steps
+        begin = known.steps / 2 if expected > 0.5 and math.isfinite(known.steps) else problem.steps
         steps, seconds, error, note = search(engine, problem, setting, best, begin)
         if not note:
             best = min(best, seconds)
@@ -191,7 +194,7 @@ def compete(engine: Engine, problem: Problem, before: dict[str, Row], quick: boo
     if not failed:
         repeats = 1 if seconds > 5 or quick else 3 if seconds > 0.5 else 7
         seconds, error = measure(engine, problem, setting, steps, repeats)
-    shown = f"rtol {1 / steps:.1e}" if setting == "DOP853" else str(setting or "RK4")
+    shown = f"rtol {1 / steps:.1e}" if setting == "DOP853" else engine.label(setting)
     number = math.nan if setting == "DOP853" else steps
     row = Row(problem.name, size, engine.name, shown, number, 1e3 * seconds, error, problem.target, problem.unit)
     row.note, row.raw = note, setting

@@ -45,6 +45,10 @@ class Engine:
     def settings(self, problem: Problem) -> list[Any]:
         return [None]
 
+    def label(self, setting: Any) -> str:
+        """A setting as the table shows it."""
+        return str(setting or "RK4")
+
     def prepare(self, problem: Problem, setting: Any, steps: int) -> tuple[Run, Callable[[], Samples]]:
         raise NotImplementedError
 
@@ -65,6 +69,9 @@ class Exudyn(Engine):
         if "N" in problem.data:
             return [(0.9, 3), (0.7, 3)]
         return [(1.0, 2), (0.9, 3)]
+
+    def label(self, setting: Any) -> str:
+        return f"rho {setting[0]}, index {setting[1]}"
 
     def prepare(self, problem: Problem, setting: Any, steps: int) -> tuple[Run, Callable[[], Samples]]:
         import exudyn as exu
@@ -177,6 +184,9 @@ class MuJoCo(Engine):
     def settings(self, problem: Problem) -> list[Any]:
         return [None] if problem.is_open else [2.0, 3.0, 4.0]  # time constant of the equality, in steps
 
+    def label(self, setting: Any) -> str:
+        return f"time constant {setting:g} h" if setting else "RK4"
+
     def prepare(self, problem: Problem, setting: Any, steps: int) -> tuple[Run, Callable[[], Samples]]:
         import mujoco
 
@@ -258,6 +268,9 @@ class Pinocchio(Engine):
         if problem.is_open:
             return [None]
         return [0.03, 0.1, 0.3, 1.0]
+
+    def label(self, setting: Any) -> str:
+        return f"alpha {setting:g} / h" if setting else "RK4"
 
     def prepare(self, problem: Problem, setting: Any, steps: int) -> tuple[Run, Callable[[], Samples]]:
         import pinocchio as pin
