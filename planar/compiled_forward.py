@@ -20,6 +20,27 @@ CLOSED, SETTLED = methods.CLOSED, methods.SETTLED
 FULL, END, TINY, BROKEN = integrators.FULL, integrators.END, integrators.TINY, integrators.BROKEN
 
 _jit = njit(error_model="numpy")
+(KINDS, BODIES, MOTION, ROWS_, SLOTS, ENTRIES, ENVELOPE, PAIRS, LAWS, TERMS) = range(10)
+(PARAMETERS, LAW_NUMBERS, NUMBERS, GRAVITY, INVERSE, LIGHT, MASS, CONSTANTS) = range(11, 19)
+(Q_, V_, FORCE, CHANGE, COS, SIN, PHI, NU, GAMMA, LAM, RIGHT, F_, J_, L_, X_) = range(20, 35)
+
+
+@_jit
+def _int(problem, k):
+    """Table k of the integers; where the tables begin stands at the head of them."""
+    return problem.ints[problem.ints[k] : problem.ints[k + 1]]
+
+
+@_jit
+def _real(problem, k):
+    return problem.reals[problem.ints[k] : problem.ints[k + 1]]
+
+
+@_jit
+def _buffer(problem, k):
+    return problem.work[problem.ints[k] : problem.ints[k + 1]]
+
+
 point_force = _jit(laws.point_force)
 torque = _jit(laws.torque)
 spring = _jit(laws.spring)
@@ -63,10 +84,12 @@ def _find(data, start, pieces, t):
 
 @_jit
 def _motions(terms, data, t, F):
-    for k in range(terms.shape[0]):
-        F[0, terms[k, 0]] = F[1, terms[k, 0]] = F[2, terms[k, 0]] = 0.0
-    for k in range(terms.shape[0]):
-        target, kind, at = terms[k, 0], terms[k, 1], terms[k, 2] + 1
+    """F (3 n): f of all motions, then f', then f''."""
+    n = F.size // 3
+    for k in range(0, terms.size, 3):
+        F[terms[k]] = F[n + terms[k]] = F[2 * n + terms[k]] = 0.0
+    for k in range(0, terms.size, 3):
+        target, kind, at = terms[k], terms[k + 1], terms[k + 2] + 1
         factor = data[at - 1]
         if kind == 0:
             f, f1, f2 = _horner(data, at + 1, int(data[at]), t)
@@ -87,14 +110,11 @@ def _motions(terms, data, t, F):
             low, high = data[at + 1 + i], data[at + 2 + i]
             x = (2.0 * t - low - high) / (high - low)
             start = at + 2 + pieces + 48 * i  # 3 x 16 coefficients, see timetable.DEGREE
-            f, f1, f2 = (
-                _clenshaw(data, start, 16, x),
-                _clenshaw(data, start + 16, 16, x),
-                _clenshaw(data, start + 32, 16, x),
-            )
-        F[0, target] += factor * f
-        F[1, target] += factor * f1
-        F[2, target] += factor * f2
+            f, f1 = _clenshaw(data, start, 16, x), _clenshaw(data, start + 16, 16, x)
+            f2 = _clenshaw(data, start + 32, 16, x)
+        F[target] += factor * f
+        F[n + target] += factor * f1
+        F[2 * n + target] += factor * f2
 
 
 # --- forces ------------------------------------------------------------------------------------------------------------
@@ -115,16 +135,17 @@ def _law(kind, i, j, p, m):
 def _forces(laws, numbers, q, v, c, s, F, Q):
     """Adds the force laws to Q (nq + 3) and returns the power of what has no potential."""
     power = 0.0
-    for n in range(laws.shape[0]):
-        kind, i, j = laws[n, 0], laws[n, 1], laws[n, 2]
+    for n in range(laws.size // 6):
+        at, p = 6 * n, 18 * n
+        kind, i, j = laws[at], laws[at + 1], laws[at + 2]
         bi, bj = _body(i, q, v, c, s), _body(j, q, v, c, s)
-        m = (numbers[n, 8] + F[0, laws[n, 3]], numbers[n, 9] + F[0, laws[n, 4]])
-        f = _law(kind, bi, bj, numbers[n], m)
+        m = (numbers[p + 8] + F[laws[at + 3]], numbers[p + 9] + F[laws[at + 4]])
+        f = _law(kind, bi, bj, numbers[p : p + 8], m)
         for k in range(3):
             Q[3 * i + k] += f[k]
             Q[3 * j + k] += f[3 + k]
-        if laws[n, 5] == 1:
-            f = _law(kind, bi, bj, numbers[n, 10:], m)
+        if laws[at + 5] == 1:
+            f = _law(kind, bi, bj, numbers[p + 10 : p + 18], m)
             for k in range(3):
                 power += f[k] * v[3 * i + k] + f[3 + k] * v[3 * j + k]
     return power
@@ -138,15 +159,15 @@ def _factor(envelope, pairs, J, inverse, L):
     """Cholesky, row by row; the diagonal holds reciprocals.  Returns the smallest pivot as part of its diagonal entry."""
     for k in range(L.size):
         L[k] = 0.0
-    for k in range(pairs.shape[0]):
-        L[pairs[k, 3]] += J[pairs[k, 0]] * J[pairs[k, 1]] * inverse[pairs[k, 2]]
+    for k in range(0, pairs.size, 4):
+        L[pairs[k + 3]] += J[pairs[k]] * J[pairs[k + 1]] * inverse[pairs[k + 2]]
     smallest = 1.0
-    for i in range(envelope.shape[0]):
-        first, at = envelope[i, 1], envelope[i, 2]
+    for i in range(envelope.size // 3):
+        first, at = envelope[3 * i + 1], envelope[3 * i + 2]
         for j in range(first, i):
-            other = envelope[j, 2]
+            other = envelope[3 * j + 2]
             total = L[at + j]
-            for k in range(max(first, envelope[j, 1]), j):
+            for k in range(max(first, envelope[3 * j + 1]), j):
                 total -= L[at + k] * L[other + k]
             L[at + j] = total * L[other + j]
         diagonal = L[at + i]
@@ -162,36 +183,43 @@ def _factor(envelope, pairs, J, inverse, L):
 
 @_jit
 def _solve(envelope, L, x):
-    n = envelope.shape[0]
+    n = x.size
     for i in range(n):
-        at = envelope[i, 2]
+        at = envelope[3 * i + 2]
         total = x[i]
-        for k in range(envelope[i, 1], i):
+        for k in range(envelope[3 * i + 1], i):
             total -= L[at + k] * x[k]
         x[i] = total * L[at + i]
     for i in range(n - 1, -1, -1):
-        at = envelope[i, 2]
+        at = envelope[3 * i + 2]
         x[i] *= L[at + i]
-        for k in range(envelope[i, 1], i):
+        for k in range(envelope[3 * i + 1], i):
             x[k] -= L[at + k] * x[i]
+
+
+@_jit
+def _take(envelope, g, x):
+    """x = -g in the order of the envelope."""
+    for p in range(x.size):
+        x[p] = -g[envelope[3 * p]]
 
 
 @_jit
 def _times(entries, J, u, x):
     """x += Phi_q u, in the order of the envelope."""
-    for e in range(entries.shape[0]):
-        p = entries[e, 2]
+    for e in range(entries.size // 3):
+        p = entries[3 * e + 2]
         if p >= 0:
-            x[p] += J[e] * u[entries[e, 1]]
+            x[p] += J[e] * u[entries[3 * e + 1]]
 
 
 @_jit
 def _spread(entries, J, inverse, x, u):
     """u -= W^-1 Phi_q^T x."""
-    for e in range(entries.shape[0]):
-        p = entries[e, 2]
+    for e in range(entries.size // 3):
+        p = entries[3 * e + 2]
         if p >= 0:
-            k = entries[e, 1]
+            k = entries[3 * e + 1]
             u[k] -= J[e] * x[p] * inverse[k]
 
 
@@ -201,40 +229,47 @@ def _spread(entries, J, inverse, x, u):
 @_jit
 def _evaluate(problem, t, y):
     """Constraints at y = (q, v)."""
-    q, v, c, s, r = problem.q_v[0], problem.q_v[1], problem.c_s[0], problem.c_s[1], problem.r
-    nq = problem.coordinates.shape[1]
+    q, v, c, s = _buffer(problem, Q_), _buffer(problem, V_), _buffer(problem, COS), _buffer(problem, SIN)
+    F = _buffer(problem, F_)
+    kinds, nq = _int(problem, KINDS), q.size - 3
+    n = kinds.size
     for k in range(nq):
         q[k], v[k] = y[k], y[nq + k]
-    _motions(problem.terms, problem.numbers, t, problem.F)
+    _motions(_int(problem, TERMS), _real(problem, NUMBERS), t, F)
     _trigonometry(q, c, s)
     _constraints(
-        problem.kinds, problem.bodies, problem.parameters, problem.motion, problem.rows, problem.slots,
-        q, v, c, s, problem.F, r[0], problem.J, r[1], r[2],
+        kinds, _int(problem, BODIES).reshape(n, 3), _real(problem, PARAMETERS).reshape(n, 8), _int(problem, MOTION),
+        _int(problem, ROWS_).reshape(n, 2), _int(problem, SLOTS).reshape(n, 8), q, v, c, s, F.reshape(3, F.size // 3),
+        _buffer(problem, PHI), _buffer(problem, J_), _buffer(problem, NU), _buffer(problem, GAMMA),
     )  # fmt: skip
 
 
 @_jit
 def _refine(problem, a):
     """Take the mass that massless coordinates have in S away again: M_S da + Phi_q^T dlam = m a, Phi_q da = 0."""
-    entries, inverse, light = problem.entries, problem.coordinates[1], problem.coordinates[2]
-    J, x = problem.J, problem.x
-    lam, rest, nq = problem.r[3], problem.q_v[3], light.size
+    entries, envelope, inverse, light = (
+        _int(problem, ENTRIES), _int(problem, ENVELOPE), _real(problem, INVERSE), _real(problem, LIGHT)
+    )  # fmt: skip
+    J, L, x, lam, rest = (
+        _buffer(problem, J_), _buffer(problem, L_), _buffer(problem, X_), _buffer(problem, LAM), _buffer(problem, CHANGE)
+    )  # fmt: skip
     size = 0.0
-    for k in range(nq):
+    for k in range(light.size):
         rest[k] = light[k] * a[k] * inverse[k]
         size = max(size, abs(a[k]))
     for _ in range(20):
-        x[:] = 0.0
+        for p in range(x.size):
+            x[p] = 0.0
         _times(entries, J, rest, x)
-        _solve(problem.envelope, problem.L, x)
+        _solve(envelope, L, x)
         _spread(entries, J, inverse, x, rest)
         change = 0.0
-        for k in range(nq):
+        for k in range(light.size):
             a[k] += rest[k]
             change = max(change, abs(rest[k]))
             rest[k] *= light[k] * inverse[k]
         for p in range(x.size):
-            lam[problem.envelope[p, 0]] += x[p]
+            lam[envelope[3 * p]] += x[p]
         if change <= 1e-15 * size:
             return True
     return change <= 1e-11 * size
@@ -242,90 +277,92 @@ def _refine(problem, a):
 
 @_jit
 def _accelerate(problem, a):
-    """a (nq,), lam from Q and the right side g = r[4]:  S lam = Phi_q M^-1 Q - g,  a = M^-1 (Q - Phi_q^T lam)."""
-    envelope, entries, inverse, J, x = problem.envelope, problem.entries, problem.coordinates[1], problem.J, problem.x
-    Q, lam, g = problem.q_v[2], problem.r[3], problem.r[4]
+    """a (nq,), lam from Q and the right side g:  S lam = Phi_q M^-1 Q - g,  a = M^-1 (Q - Phi_q^T lam)."""
+    entries, envelope, inverse, light = (
+        _int(problem, ENTRIES), _int(problem, ENVELOPE), _real(problem, INVERSE), _real(problem, LIGHT)
+    )  # fmt: skip
+    J, L, x = _buffer(problem, J_), _buffer(problem, L_), _buffer(problem, X_)
+    Q, lam, g = _buffer(problem, FORCE), _buffer(problem, LAM), _buffer(problem, RIGHT)
     massless = False
     for k in range(inverse.size):
         a[k] = Q[k] * inverse[k]
-        massless = massless or problem.coordinates[2, k] > 0.0
+        massless = massless or light[k] > 0.0
     if x.size == 0:
         return 1.0
-    pivot = _factor(envelope, problem.pairs, J, inverse, problem.L)
+    pivot = _factor(envelope, _int(problem, PAIRS), J, inverse, L)
     if pivot == 0.0:
         return 0.0
     for p in range(x.size):
-        x[p] = -g[envelope[p, 0]]
-    _times(entries, J, a, x)
-    _solve(envelope, problem.L, x)
-    _spread(entries, J, inverse, x, a)
-    for p in range(x.size):
-        lam[envelope[p, 0]] = x[p]
-    if pivot < 1e-2:  # S is a square: near a singular position Phi_q a = g needs refinement
-        for _ in range(2):
-            for p in range(x.size):
-                x[p] = -g[envelope[p, 0]]
-            _times(entries, J, a, x)
-            _solve(envelope, problem.L, x)
-            _spread(entries, J, inverse, x, a)
-            for p in range(x.size):
-                lam[envelope[p, 0]] += x[p]
+        lam[envelope[3 * p]] = 0.0
+    # S is a square: near a singular position Phi_q a = g needs refinement
+    for _ in range(1 if pivot >= 1e-2 else 3):
+        _take(envelope, g, x)
+        _times(entries, J, a, x)
+        _solve(envelope, L, x)
+        _spread(entries, J, inverse, x, a)
+        for p in range(x.size):
+            lam[envelope[3 * p]] += x[p]
     return pivot if not massless or _refine(problem, a) else 0.0
 
 
 @_jit
 def rate(problem, t, step, y, out):
-    q, v, c, s, r = problem.q_v[0], problem.q_v[1], problem.c_s[0], problem.c_s[1], problem.r
-    Q, gravity, envelope, constants = problem.q_v[2], problem.coordinates[0], problem.envelope, problem.constants
+    v, Q, x = _buffer(problem, V_), _buffer(problem, FORCE), _buffer(problem, X_)
+    Phi, nu, gamma, lam, g = (
+        _buffer(problem, PHI), _buffer(problem, NU), _buffer(problem, GAMMA), _buffer(problem, LAM), _buffer(problem, RIGHT)
+    )  # fmt: skip
+    gravity, constants, envelope = _real(problem, GRAVITY), _real(problem, CONSTANTS), _int(problem, ENVELOPE)
     nq = gravity.size
     _evaluate(problem, t, y)
     for k in range(nq):
         Q[k] = gravity[k]
-    power = _forces(problem.laws, problem.law_numbers, q, v, c, s, problem.F, Q)
+    power = _forces(
+        _int(problem, LAWS), _real(problem, LAW_NUMBERS), _buffer(problem, Q_), v, _buffer(problem, COS),
+        _buffer(problem, SIN), _buffer(problem, F_), Q,
+    )  # fmt: skip
     alpha, beta = constants[2] if step >= 0.0 else -constants[2], constants[3]
-    for k in range(r.shape[1]):
-        r[4, k] = r[2, k]
+    copy(gamma, g)
     if alpha != 0.0 or beta != 0.0:
-        x = problem.x
-        x[:] = 0.0
-        _times(problem.entries, problem.J, v, x)
+        _take(envelope, nu, x)
+        _times(_int(problem, ENTRIES), _buffer(problem, J_), v, x)
         for p in range(x.size):
-            k = envelope[p, 0]
-            r[4, k] -= 2.0 * alpha * (x[p] - r[1, k]) + beta * beta * r[0, k]
+            k = envelope[3 * p]
+            g[k] -= 2.0 * alpha * x[p] + beta * beta * Phi[k]
     a = out[nq : 2 * nq]
     pivot = _accelerate(problem, a)
     total = 0.0
     for k in range(nq):
         out[k] = v[k]
         total += a[k]
-    for k in range(r.shape[1]):
-        power -= r[3, k] * r[1, k]
+    for k in range(g.size):
+        power -= lam[k] * nu[k]
     out[2 * nq] = power
     return pivot if np.isfinite(total + power) else 0.0
 
 
 @_jit
 def restore(problem, t, y):
-    envelope, entries, J, x, L = problem.envelope, problem.entries, problem.J, problem.x, problem.L
-    Phi, nu, w, dq = problem.r[0], problem.r[1], problem.coordinates[1], problem.q_v[3]
-    length, nq = problem.constants[0], problem.coordinates.shape[1]
-    if x.size == 0 or problem.constants[1] == 0.0:
+    entries, envelope, inverse = _int(problem, ENTRIES), _int(problem, ENVELOPE), _real(problem, INVERSE)
+    J, L, x, dq = _buffer(problem, J_), _buffer(problem, L_), _buffer(problem, X_), _buffer(problem, CHANGE)
+    constants, nq = _real(problem, CONSTANTS), inverse.size
+    length = constants[0]
+    if x.size == 0 or constants[1] == 0.0:
         return is_finite(y)
     before, pivot, done = np.inf, 1.0, False
     for _ in range(20):
         _evaluate(problem, t, y)
         if not before <= 1e-3 * np.sqrt(pivot) * length:
-            pivot = _factor(envelope, problem.pairs, J, w, L)
+            pivot = _factor(envelope, _int(problem, PAIRS), J, inverse, L)
             if pivot == 0.0:
                 return False
-        for p in range(x.size):
-            x[p] = Phi[envelope[p, 0]]
+        _take(envelope, _buffer(problem, PHI), x)
         _solve(envelope, L, x)
-        dq[:] = 0.0
-        _spread(entries, J, w, x, dq)
+        for k in range(nq):
+            dq[k] = 0.0
+        _spread(entries, J, inverse, x, dq)
         change = largest = 0.0
         for k in range(nq):
-            y[k] += dq[k]
+            y[k] -= dq[k]
             unit = length if k % 3 == 2 else 1.0
             change = max(change, unit * abs(dq[k]))
             largest = max(largest, unit * abs(y[k]))
@@ -338,11 +375,10 @@ def restore(problem, t, y):
         before = change
     v = y[nq : 2 * nq]
     for _ in range(2):
-        for p in range(x.size):
-            x[p] = -nu[envelope[p, 0]]
+        _take(envelope, _buffer(problem, NU), x)
         _times(entries, J, v, x)
         _solve(envelope, L, x)
-        _spread(entries, J, w, x, v)
+        _spread(entries, J, inverse, x, v)
     return done and is_finite(y)
 
 
@@ -354,7 +390,13 @@ def copy(x, out):
 
 @_jit
 def multipliers(problem, out):
-    copy(problem.r[3], out)
+    copy(_buffer(problem, LAM), out)
+
+
+@_jit
+def blank(out):
+    for k in range(out.size):
+        out[k] = np.nan
 
 
 @_jit
@@ -384,7 +426,7 @@ def combine(y, h, w, K, n, out):
 
 @_jit
 def measure(problem, e, y, z, rtol, atol, length):
-    mass = problem.coordinates[3]
+    mass = _real(problem, MASS)
     n = mass.size
     speed = energy = 0.0
     for x in (y, z):

@@ -21,7 +21,8 @@ from planar.result import Event, Result
 from planar.steppers import Track
 from planar.system import System
 
-BETWEEN = 4  # places looked at in each step
+BETWEEN, MOST = 4, 64  # places looked at in each step, at least and at most; else EVERY part of the run
+EVERY = 0.01
 
 
 class _Named:
@@ -84,10 +85,11 @@ def reaction_exceeds(joint: Any, limit: float, *, on: Any = None, terminal: Any 
 class Watch:
     """The events of one run: finds their zeros in chunks of steps."""
 
-    def __init__(self, system: System, events: Any):
+    def __init__(self, system: System, events: Any, span: tuple[float, float]):
         if callable(events):
             events = (events,)
         self.system, self.events = system, list(events or ())
+        self.spacing = EVERY * abs(span[1] - span[0])
         for k, g in enumerate(self.events):
             if not callable(g) or isinstance(g, (Body, type)):
                 raise ModelError(
@@ -106,8 +108,10 @@ class Watch:
     def look(self, stepper: Any, track: Track) -> tuple[list[Event], float | None]:
         """Events between the entries of the track, in the order of time; and the time of the one that ends the run."""
         t = track.times
-        inner = np.linspace(0, 1, BETWEEN + 1)[:-1]
-        when = np.append((t[:-1, None] + inner * np.diff(t)[:, None]).reshape(-1), t[-1])
+        count = np.clip(np.ceil(np.abs(np.diff(t)) / self.spacing), BETWEEN, MOST).astype(int)
+        when = np.concatenate(
+            [*(np.linspace(a, b, n, False) for a, b, n in zip(t[:-1], t[1:], count, strict=True)), t[-1:]]
+        )
         state = self._state(stepper, track, when)
         found: list[tuple[float, int, float]] = []
         for k, g in enumerate(self.events):

@@ -76,7 +76,7 @@ def simulate(
     system = model if isinstance(model, System) else compile(model)
     span = check_span(t_span, float(start.track.times[-1]) if isinstance(start, Run) else None)
     times = check_times(t_eval, span)
-    watch = Watch(system, events)
+    watch = Watch(system, events, span)
     begin = _begin(system, span[0], start)
     independent = _independent(system, span[0], begin.q)
     if options.gains is None:

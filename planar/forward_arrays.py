@@ -1,8 +1,8 @@
 """Everything a compiled run needs, as plain arrays: constraints, forces, motions, and where S = Phi_q M^-1 Phi_q^T lies.
 
 S is kept as the envelope of its lower triangle after reverse Cuthill-McKee: row i from its first entry to the diagonal,
-one row after the other.  Dense, banded and mixed patterns are all the same to it.  Few tables of two axes instead of many
-arrays: every array that travels through compiled functions costs a tenth of a second when they are compiled.
+one row after the other.  Dense, banded and mixed patterns are all the same to it.  All tables are parts of three arrays:
+every array that travels through compiled functions costs some tenths of a second when they are compiled.
 """
 
 from __future__ import annotations
@@ -21,34 +21,41 @@ from planar.system import System
 from planar.timetable import timetable
 
 COMPILED_LAWS = ("point_force", "torque", "spring", "torsion")
-WORK = 3e6  # products per factorisation beyond which CHOLMOD in a Python loop is quicker
+WORK_LIMIT = 3e6  # products per factorisation beyond which CHOLMOD in a Python loop is quicker
+
+
+#: the tables, in the order of the constants of `planar.compiled_forward`
+INTS = (
+    "kinds",  # of the constraints, see `planar.packed`
+    "bodies",
+    "motion",
+    "rows",
+    "slots",
+    "entries",  # of Phi_q, three numbers each: row, column, place of the row in the envelope (-1: depends on others)
+    "envelope",  # row of Phi, first column, start: entry (i, j) of S is at start[i] + j
+    "pairs",  # a, b, column, where: S[where] += Phi_q[a] Phi_q[b] / mass[column]
+    "laws",  # kind, body i, body j, places in F of the two magnitudes, 1 if it has no potential
+    "terms",  # target, kind, start: see `planar.timetable`
+)
+REALS = (
+    "parameters",  # of the constraints, eight each
+    "law_numbers",  # eight parameters, two magnitudes, the parameters with the stiffness zero
+    "numbers",  # of the terms
+    "gravity",  # (nq,) force
+    "inverse",  # (nq,) 1/mass in S
+    "light",  # (nq,) what massless coordinates have in it, and refinement takes away again
+    "mass",  # (nq,)
+    "constants",  # length, 1 if it projects, alpha, beta
+)
+WORK = ("q", "v", "Q", "change", "cos", "sin", "Phi", "nu", "gamma", "lam", "right side", "F", "J", "L", "x")
 
 
 class Arrays(NamedTuple):
-    """One system for the compiled loop, constants first, buffers after."""
+    """One system for the compiled loop: all tables one after the other, and where they begin at the head of `ints`."""
 
-    kinds: np.ndarray  # constraints, see `planar.packed`
-    bodies: np.ndarray
-    parameters: np.ndarray
-    motion: np.ndarray
-    rows: np.ndarray
-    slots: np.ndarray
-    entries: np.ndarray  # (nnz, 3) of Phi_q: row, column, place of the row in the envelope (-1: depends on others)
-    envelope: np.ndarray  # (n, 3) row of Phi, first column, start: entry (i, j) of S at start[i] + j
-    pairs: np.ndarray  # (m, 4) S[where] += Phi_q[a] Phi_q[b] / mass[column]: a, b, column, where
-    laws: np.ndarray  # (k, 6) kind, body i, body j, columns of F for the two magnitudes, 1 if it has no potential
-    law_numbers: np.ndarray  # (k, 18) parameters, magnitudes, parameters with the stiffness zero
-    terms: np.ndarray  # (l, 3) target, kind, start: see `planar.timetable`
-    numbers: np.ndarray  # data of the terms
-    coordinates: np.ndarray  # (4, nq) gravity force, 1/mass in S, light mass in it that is taken away again, mass
-    constants: np.ndarray  # length, projects, alpha, beta
-    q_v: np.ndarray  # (4, nq + 3) buffers: q, v, Q, change; ground last
-    c_s: np.ndarray  # (2, nb + 1)
-    r: np.ndarray  # (5, nc) Phi, nu, gamma, lam, right side
-    F: np.ndarray  # (3, motions)
-    J: np.ndarray  # (nnz + 1)
-    L: np.ndarray
-    x: np.ndarray
+    ints: np.ndarray
+    reals: np.ndarray
+    work: np.ndarray
 
 
 def forward_arrays(
@@ -71,18 +78,30 @@ def forward_arrays(
         return None
     entries, envelope, pairs = _envelope(system.pattern, independent)
     width = np.arange(len(envelope)) - envelope[:, 1]
-    if float((width.astype(float) ** 2).sum()) > WORK:
+    if float((width.astype(float) ** 2).sum()) > WORK_LIMIT:
         return None
-    nq, nc, n = system.nq, system.nc, len(envelope)
     light = light_masses(system)
-    coordinates = np.stack([system.forcing.gravity, 1 / (system.mass + light), light, system.mass])
-    size = int(envelope[-1, 2]) + n if n else 0
-    buffers = (np.zeros((4, nq + 3)), np.zeros((2, system.nb + 1)), np.zeros((5, nc)), np.zeros((3, len(motions))))
-    constants = np.array([body_length(system), float(projects), *gains])
-    return Arrays(
-        *packed, entries, envelope, pairs, laws, law_numbers, *table, coordinates, constants,
-        *buffers, np.zeros(system.pattern.nnz + 1), np.zeros(size), np.zeros(n),
+    kinds, bodies, parameters, motion, rows, slots = packed
+    ints = (kinds, bodies, motion, rows, slots, entries, envelope, pairs, laws, table.terms)
+    reals = (
+        parameters, law_numbers, table.numbers, system.forcing.gravity, 1 / (system.mass + light), light, system.mass,
+        np.array([body_length(system), float(projects), *gains]),
     )  # fmt: skip
+    nq, nc, n = system.nq + 3, system.nc, len(envelope)  # coordinates with those of ground
+    size = int(envelope[-1, 2]) + n if n else 0
+    work = (nq, nq, nq, nq, nq // 3, nq // 3, nc, nc, nc, nc, nc, 3 * len(motions), system.pattern.nnz + 1, size, n)
+    head = len(ints) + len(reals) + len(work) + 3
+    starts = np.concatenate(
+        [np.cumsum([first, *sizes]) for first, sizes in (
+            (head, [x.size for x in ints]), (0, [x.size for x in reals]), (0, work),
+        )]
+    )  # fmt: skip
+    flat = [np.asarray(x, np.int64).reshape(-1) for x in ints]
+    return Arrays(
+        np.concatenate([starts, *flat]).astype(np.int64),
+        np.concatenate([x.reshape(-1) for x in reals]),
+        np.zeros(sum(work)),
+    )
 
 
 def _laws(system: System, motions: list[Motion | None]) -> tuple[np.ndarray, np.ndarray]:

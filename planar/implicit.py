@@ -135,7 +135,8 @@ class ScipySolver(_Stepwise):
 
     def _one_step(self) -> tuple[int, bool]:
         try:
-            self.solver.step()
+            with np.errstate(all="ignore"):  # trial states of its Newton iteration may be anywhere
+                self.solver.step()
         except (ValueError, np.linalg.LinAlgError):  # slopes that are not finite
             return TINY, False
         if self.solver.status == "failed":

@@ -17,7 +17,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planar.stepping import coefficients, combine, copy, interpolate, measure, multipliers, rate, restore, subtract
+from planar.stepping import (
+    blank,
+    coefficients,
+    combine,
+    copy,
+    interpolate,
+    measure,
+    multipliers,
+    rate,
+    restore,
+    subtract,
+)
 
 FULL, END, TINY, BROKEN = 0, 1, 2, 3  # why `advance` came back
 
@@ -27,26 +38,22 @@ AT = 1e-2  # part of a healthy pivot below which a stage counts as singular
 NOISE = 2e-15  # times the extent in typical lengths: rounding in slopes whose pivot is 1
 CROSSING = 1e-8  # error of a step across a singular position that is accepted at any tolerance
 EPS = float(np.finfo(float).eps)
+ROWS = 16  # of K, for every pair
 
 
 class Pair(NamedTuple):
-    """Butcher tableau: A (s, s), b (s,), c (s,); E5, E3 (s + 1,) weights of the error estimates, order of the step control.
+    """Butcher tableau, one array for all of it: rows A (s), b, c, E5, E3, and for dense output Ax (further), cx, D (4).
 
     error = |h| e5^2 / sqrt(e5^2 + e3^2 / 100), e5 = |E5 K|, e3 = |E3 K| (Hairer); E3 = 0 is an ordinary embedded pair.
-    The last entries belong to the slope at the new state.  gap: middle of the widest interval between stages.
-    Ax, cx, D: further stages and weights of the dense output; without them a Hermite polynomial of degree 5 serves.
+    E5 and E3 also weigh the slope at the new state, row s of K.  gap: middle of the widest interval between stages.
+    Without further stages the dense output is a Hermite polynomial of degree 5.
     """
 
-    A: np.ndarray
-    b: np.ndarray
-    c: np.ndarray
-    E5: np.ndarray
-    E3: np.ndarray
+    table: np.ndarray  # (rows, 16)
+    stages: int
+    further: int
     gap: float
     order: float
-    Ax: np.ndarray
-    cx: np.ndarray
-    D: np.ndarray
 
 
 class Control(NamedTuple):
@@ -64,27 +71,25 @@ class Control(NamedTuple):
 @cache
 def pair(name: str) -> Pair:
     """ "DOP853" (order 8), "RK45" (Dormand-Prince, order 5), "RK4" (for fixed steps, no error estimate)."""
-    none = (np.zeros((0, 16)), np.zeros(0), np.zeros((0, 16)))
     if name == "RK4":
         A = np.zeros((4, 4))
         A[1, 0] = A[2, 1] = 0.5
         A[3, 2] = 1.0
-        return Pair(
-            A, np.array([1, 2, 2, 1]) / 6, np.array([0, 0.5, 0.5, 1]), np.zeros(5), np.zeros(5), 0.25, 4.0, *none
-        )
+        return Pair(_stacked(A, np.array([1, 2, 2, 1]) / 6, [0, 0.5, 0.5, 1], [0.0], [0.0]), 4, 0, 0.25, 4.0)
     from scipy.integrate import DOP853, RK45
 
     if name == "RK45":
-        A = np.zeros((6, 6))
-        A[:, :5] = RK45.A
-        return Pair(A, RK45.B.copy(), RK45.C.copy(), RK45.E.copy(), np.zeros(7), 0.55, 5.0, *none)
-    tables = (DOP853.A, DOP853.B, DOP853.C, DOP853.E5, DOP853.E3)
-    dense = (DOP853.A_EXTRA, DOP853.C_EXTRA, DOP853.D)
-    return Pair(*(x.copy() for x in tables), 0.466, 8.0, *(x.copy() for x in dense))
+        return Pair(_stacked(RK45.A, RK45.B, RK45.C, RK45.E, [0.0]), 6, 0, 0.55, 5.0)
+    D = DOP853
+    return Pair(_stacked(D.A, D.B, D.C, D.E5, D.E3, D.A_EXTRA, D.C_EXTRA, D.D), 12, 3, 0.466, 8.0)
+
+
+def _stacked(*parts: object) -> np.ndarray:
+    rows = [row for part in parts for row in np.atleast_2d(np.asarray(part, float))]
+    return np.array([np.pad(row, (0, ROWS - row.size)) for row in rows])
 
 
 PAIRS = ("DOP853", "RK45", "RK4")
-ROWS = 16  # of K, for every pair
 
 
 def advance(problem, pair, control, clock, y, K, times, states, pivots, nears, wanted, samples):
@@ -97,11 +102,10 @@ def advance(problem, pair, control, clock, y, K, times, states, pivots, nears, w
     Near a singular position the slope is smooth along the constraints only, and 0/0 at the position itself: there every
     stage is put back on the constraints, and steps are laid so that the position falls between two stages.
     """
-    gap, order = pair[5], pair[6]
+    stages, gap, order = pair[1], pair[3], pair[4]
     t_end, rtol, max_step, adaptive, noise = control[0], control[1], control[3], control[4], control[6]
     work, F = np.zeros((4, y.size)), np.zeros((7, y.size))
     z = work[0]
-    stages = pair[1].size
     evaluations, rejected, steps, sampled = 1, 0, 0, np.int64(0)
     t, h = clock[0], clock[1]
     direction = 1.0 if t_end >= t else -1.0
@@ -172,15 +176,16 @@ def attempt(problem, pair, control, t, t_new, near, pivot, y, K, work):
 
     Returns (error in units of what is allowed, smallest pivot, where in the step, pivot at the end).
     """
-    A, b, c, E5, E3 = pair[0], pair[1], pair[2], pair[3], pair[4]
+    table, stages = pair[0], pair[1]
+    b, c, E5, E3 = table[stages], table[stages + 1], table[stages + 2], table[stages + 3]
     rtol, atol, adaptive, length = control[1], control[2], control[4], control[5]
     z, e5, e3, zero = work[0], work[1], work[2], work[3]
-    step, stages = t_new - t, b.size
+    step = t_new - t
     low, where, found = pivot, 0.0, pivot
     for s in range(1, stages + 1):
         at_end = s == stages
         t_s = t_new if at_end else t + c[s] * step
-        combine(y, step, b if at_end else A[s], K, s, z)
+        combine(y, step, b if at_end else table[s], K, s, z)
         if at_end:
             copy(z, e3)
         fine = restore(problem, t_s, z) if near or at_end else True
@@ -218,8 +223,9 @@ def sample(problem, pair, t, t_new, near, y, z, K, F, wanted, first, out):
 
     Put back on the constraints.  Returns the first k that lies beyond.
     """
-    Ax, cx, D = pair[7], pair[8], pair[9]
-    step, stages, ready = t_new - t, pair[1].size, False
+    table, stages, further = pair[0], pair[1], pair[2]
+    cx, D = table[stages + 4 + further] if further > 0 else table[0], table[stages + 5 + further :]
+    step, ready = t_new - t, False
     k = first
     while k < wanted.size and (wanted[k] - t_new) * step <= 0.0:
         if wanted[k] == t_new:
@@ -228,17 +234,17 @@ def sample(problem, pair, t, t_new, near, y, z, K, F, wanted, first, out):
             copy(y, out[k])
         else:
             if not ready:
-                for s in range(cx.size):
+                for s in range(further):
                     row = stages + 1 + s
-                    combine(y, step, Ax[s], K, row, out[k])
+                    combine(y, step, table[stages + 4 + s], K, row, out[k])
                     if near:
                         restore(problem, t + cx[s] * step, out[k])
                     rate(problem, t + cx[s] * step, step, out[k], K[row])
                 coefficients(step, y, z, K, stages, D, F)
                 ready = True
-            interpolate((wanted[k] - t) / step, step, y, F, cx.size == 0, out[k])
+            interpolate((wanted[k] - t) / step, step, y, F, further == 0, out[k])
             if not restore(problem, wanted[k], out[k]):
-                interpolate((wanted[k] - t) / step, step, y, F, cx.size == 0, out[k])
+                interpolate((wanted[k] - t) / step, step, y, F, further == 0, out[k])
         k += 1
     return k
 
@@ -246,8 +252,8 @@ def sample(problem, pair, t, t_new, near, y, z, K, F, wanted, first, out):
 def visit(problem, pair, control, times, states, nears, index, when, K, out, slopes, lam):
     """States, slopes and multipliers at the times `when`, each in the step that starts at times[index].
 
-    The slopes within a step are computed again: keeping them would take more memory than it saves time.  Returns how
-    many could be computed.
+    The slopes within a step are computed again: keeping them would take more memory than it saves time.  Slopes and
+    multipliers in a singular position are nan.
     """
     work, F = np.zeros((4, states.shape[1])), np.zeros((7, states.shape[1]))
     k = np.int64(0)  # not the literal 0, for which numba would compile `sample` once more
@@ -262,14 +268,15 @@ def visit(problem, pair, control, times, states, nears, index, when, K, out, slo
             inside = inside or (when[m] != times[i] and when[m] != times[last])
         if inside:
             pivot = rate(problem, times[i], 0.0, states[i], K[0])
-            if pair[8].size > 0:
+            if pair[2] > 0:
                 attempt(problem, pair, control, times[i], times[last], nears[last], pivot, states[i], K, work)
             else:
-                rate(problem, times[last], 0.0, states[last], K[pair[1].size])
+                rate(problem, times[last], 0.0, states[last], K[pair[1]])
         sample(problem, pair, times[i], times[last], nears[last], states[i], states[last], K, F, when[:stop], k, out)
         for m in range(k, stop):
-            if not rate(problem, when[m], 0.0, out[m], slopes[m]) > 0.0:
-                return m
-            multipliers(problem, lam[m])
+            if rate(problem, when[m], 0.0, out[m], slopes[m]) > 0.0:
+                multipliers(problem, lam[m])
+            else:
+                blank(slopes[m])
+                blank(lam[m])
         k = stop
-    return k

@@ -31,6 +31,7 @@ from planar.system import Constraints, System
 NEWTON = 20  # iterations of the projection at most
 CLOSED = 1e-12  # a correction below this part of the typical length ends the projection
 SETTLED = 1e-8  # ... and below this part where it does not get smaller any more
+POOR = 3.0  # times the influence of the independent coordinates at their choice: time to choose others
 LIGHT = 1e-5  # mass that a massless coordinate has in projections, as part of a typical one
 EPS = float(np.finfo(float).eps)
 
@@ -180,8 +181,15 @@ class Partition(Projection):
         square = Pattern(self.n, self.n, indptr, np.concatenate((part.indices, self.chosen)))
         self.square = jacobian_solver(square)
         self.square.factor(self._data(Phi_q))
-        self.best = self.square.pivot
+        self.best = self._influence()
         self.partitions += 1
+
+    def _influence(self) -> float:
+        """How much dependent coordinates move with the independent ones, at most: grows as the pivots get poor."""
+        unit = np.zeros((self.n, self.chosen.size))
+        unit[self.rows.size :] = np.diag(1.0 / self.metre[self.chosen])
+        moved = self.square.solve(unit) * self.metre[:, None]
+        return float(np.abs(moved).max(initial=1.0))
 
     def _data(self, Phi_q: np.ndarray) -> np.ndarray:
         return np.concatenate((Phi_q[self.entries], np.ones(self.chosen.size)))
@@ -232,7 +240,7 @@ class Partition(Projection):
             self._choose(self.system.constraints(t, y[: self.n]).Phi_q)
         if not self.complete(t, y):
             return super().restore(t, y) and self._again(t, y)
-        if self.square.pivot < 0.1 * self.best:
+        if self._influence() > POOR * self.best:
             self._again(t, y)
         return True
 

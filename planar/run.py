@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planar.errors import ModelError
-from planar.mobility import smallest_singular_value, unique_rows
+from planar.mobility import DENSE, scaled_jacobian, smallest_singular_value, unique_rows
 from planar.multipliers import transposed_solver
 from planar.options import Options
 from planar.result import Event, Result
@@ -18,9 +18,9 @@ from planar.tooth import meshes, with_radial_loads
 if TYPE_CHECKING:
     from planar.forward import _Trip
 
-PASSAGE = 0.05  # part of the usual distance from singularity (square root of the pivot) that is looked at as a passage
-SINGULAR = 1e-4  # smallest singular value below which a passage is called singular, else near-singular if below NEAR
-NEAR = 1e-2
+PASSAGE = 0.3  # part of the usual smallest singular value below which a minimum is looked at
+SINGULAR, NEAR = 1e-5, 1e-3  # smallest singular values below which a position is called singular, near-singular
+SAMPLES = 8  # in each step, to find the minima
 BROKEN_BALANCE = 0.1  # part of the energy in motion that the balance may miss before a run counts as diverged
 
 
@@ -123,8 +123,9 @@ def finish(
         success=trip.success, message=trip.message, notes=notes, events=trip.events,
         work=y[:, -1] - y[:1, -1],
     )  # fmt: skip
-    complete(run)
-    _check_balance(run)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a motion that diverged
+        complete(run)
+        _check_balance(run)
     return run
 
 
@@ -153,8 +154,9 @@ def _cut(stepper: Any, track: Track, t: float, sign: float) -> Track:
 
 
 def complete(run: Run) -> None:
-    """Smallest multipliers and labels where rows are redundant; radial tooth forces."""
+    """Smallest multipliers and labels where rows are redundant; radial tooth forces; limits in singular positions."""
     system = run.system
+    _take_limits(run)
     redundant = len(run.independent) < system.nc
     if not len(run) or not (redundant or meshes(system)):
         return
@@ -164,6 +166,24 @@ def complete(run: Run) -> None:
         run.label_unique(unique_rows(system, run.Phi_q))
     run.lam, loads = with_radial_loads(system, run.q, run.lam, solve)
     run.loads.update(loads)
+
+
+def _take_limits(run: Run) -> None:
+    """Accelerations and multipliers of a sample in a singular position: the mean of those just beside it."""
+    bad = np.flatnonzero(~np.isfinite(run.a).all(axis=1))
+    if not bad.size:
+        return
+    t0, t1 = np.sort(run.track.times[[0, -1]])
+    beside = 1e-5 * (t1 - t0) / max(1, run.track.times.size - 1)
+    for k in bad:
+        when = np.sort(np.clip(run.t[k] + np.array([-beside, beside]), t0, t1))
+        when = when if run.span[1] >= run.span[0] else when[::-1]
+        _, f, lam = at_times(run.stepper, run.track, when)
+        run.a[k], run.lam[k] = f[:, run.system.nq : -1].mean(axis=0), lam.mean(axis=0)
+    run.notes.append(
+        f"the sample at t = {run.t[bad[0]]:g} s lies in a singular position; accelerations and reactions there are the mean "
+        "of those just beside it"
+    )
 
 
 def _check_balance(run: Run) -> None:
@@ -193,41 +213,65 @@ def _check_balance(run: Run) -> None:
 
 
 def _passages(run: Run) -> list[Event]:
-    """Singular positions that were passed: minima of the pivots along the track, located by the smallest singular value."""
-    track = run.track
-    size = np.sqrt(np.maximum(track.pivots, 0.0))
-    low = (size < PASSAGE**0.5 * size.max(initial=0.0)) & track.nears
+    """Singular positions that were passed: minima of the smallest singular value along the track.
+
+    Small systems are looked at SAMPLES times per step; of large ones only the steps with small pivots.
+    """
+    track, system = run.track, run.system
+    if not system.nc or track.times.size < 2:
+        return []
+    steps = np.arange(track.times.size - 1)
+    if max(system.nc, system.nq) > DENSE:
+        size = np.sqrt(np.maximum(track.pivots[1:], 0.0))
+        steps = steps[track.nears[1:] | (size < PASSAGE * size.max())]
     found: list[Event] = []
-    for part in np.split(np.flatnonzero(low), np.flatnonzero(np.diff(np.flatnonzero(low)) > 1) + 1):
-        if part.size and part[0] > 0:
-            event = _locate(run, int(part[0]) - 1, int(part[-1]))
-            if event is not None:
-                found.append(event)
+    for part in np.split(steps, np.flatnonzero(np.diff(steps) > 1) + 1):
+        if part.size:
+            found += _minima(run, int(part[0]), int(part[-1]) + 1)
     return found
 
 
-def _locate(run: Run, first: int, last: int) -> Event | None:
-    """The minimum of the smallest singular value between two steps, by samples and then golden sections."""
+def _smallest(run: Run, when: np.ndarray) -> np.ndarray:
+    """Smallest singular values at times in the order of the track."""
+    system = run.system
+    q = at_times(run.stepper, run.track, when)[0][:, : system.nq]
+    data = system.constraints(when, q).Phi_q
+    if max(system.nc, system.nq) <= DENSE:
+        J = scaled_jacobian(system, data)[:, run.independent]
+        return np.linalg.svd(J, compute_uv=False)[:, -1]
+    rows = run.independent if len(run.independent) < system.nc else None
+    return np.array([smallest_singular_value(system, x, rows)[0] for x in data])
+
+
+def _minima(run: Run, first: int, last: int) -> list[Event]:
+    times = run.track.times[first : last + 1]
+    part = np.linspace(0, 1, SAMPLES + 1)[:-1]
+    when = np.append((times[:-1, None] + part * np.diff(times)[:, None]).reshape(-1), times[-1])
+    size = _smallest(run, when)
+    around = np.concatenate([[np.inf], size, [np.inf]])
+    low = np.flatnonzero((size < around[:-2]) & (size <= around[2:]) & (size < PASSAGE * np.median(size) + NEAR))
+    found = []
+    for k in low:
+        if 0 < k < when.size - 1:
+            event = _locate(run, when[k - 1], when[k + 1])
+            found += [event] if event is not None else []
+    return found
+
+
+def _locate(run: Run, a: float, b: float) -> Event | None:
+    """The minimum of the smallest singular value between two times, narrowed by samples."""
     from planar.kinematics import driven_angle
 
-    system, track = run.system, run.track
-
-    def smallest(t: np.ndarray) -> np.ndarray:
-        q = at_times(run.stepper, track, np.sort(t))[0][:, : system.nq]
-        rows = run.independent if len(run.independent) < system.nc else None
-        J = system.constraints(np.sort(t), q).Phi_q
-        return np.array([smallest_singular_value(system, data, rows)[0] for data in J])
-
-    t = np.linspace(track.times[first], track.times[last], 4 * (last - first) + 9)
-    t = np.sort(t)
-    for _ in range(8):
-        values = smallest(t)
+    for _ in range(9):
+        t = np.linspace(a, b, 9)
+        values = _smallest(run, t)
         k = int(np.argmin(values))
-        t = np.linspace(t[max(k - 1, 0)], t[min(k + 1, t.size - 1)], 9)
-    when, value = float(t[4]), float(values.min())
+        a, b = t[max(k - 1, 0)], t[min(k + 1, 8)]
+    when, value = float(t[k]), float(values[k])
     if value > NEAR:
         return None
-    q = at_times(run.stepper, track, np.array([when]))[0][0, : system.nq]
+    system = run.system
+    q = at_times(run.stepper, run.track, np.array([when]))[0][0, : system.nq]
     row = smallest_singular_value(system, system.constraints(when, q).Phi_q)[1]
     kind = "singular" if value < SINGULAR else "near-singular"
     body, angle = driven_angle(system, q)

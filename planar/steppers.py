@@ -128,7 +128,7 @@ class Explicit:
         """(states, slopes, multipliers) at the times `when`, in the steps `index` of the track (both sorted alike)."""
         y, f = np.empty((when.size, self.y_size)), np.empty((when.size, self.y_size))
         lam = np.zeros((when.size, self.system.nc))
-        done = self._visit(
+        self._visit(
             self.problem,
             self.pair,
             self.control,
@@ -142,8 +142,6 @@ class Explicit:
             f,
             lam,
         )
-        if done < when.size:  # a sample in a singular position
-            f[done:], lam[done:] = np.nan, np.nan
         return y, f, lam
 
     @property

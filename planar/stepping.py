@@ -17,6 +17,10 @@ def multipliers(problem, out):
     out[:] = problem.lam
 
 
+def blank(out):
+    out[:] = np.nan
+
+
 def copy(x, out):
     out[:] = x
 
