@@ -78,8 +78,6 @@ def constraint_of(result: Result, joint: Any) -> Constraint:
     if not isinstance(found, Constraint):
         names = [c.name for c in result.model.constraints]
         raise ModelError(f"{found.name!r} is no joint or driver; {nearest(found.name, names)}")
-    if found.name not in result.system.rows_of:
-        raise ModelError(f"{found.label} came into the model after this analysis; analyse the model again")
     return found
 
 

@@ -172,6 +172,7 @@ def compile(model: Model, q_drawn: np.ndarray | None = None) -> System:
     if not isinstance(model, Model):
         raise ModelError(f"expected a pl.Model, got {model!r:.60}")
     model.validate()
+    model = model.copy()  # results must not change when the user goes on building
     q0, known = drawn(model)
     if q_drawn is not None:
         q0 = np.array(q_drawn, float)

@@ -330,3 +330,16 @@ def test_inputs_are_not_changed():
     keep = t.copy()
     pl.inverse_dynamics(m, t)
     assert before == [(b.r, b.phi, b.mass) for b in m.bodies] and (t == keep).all()
+
+
+def test_results_do_not_change_with_the_model():
+    m = four_bar()
+    inv = pl.inverse_dynamics(m, [0.0, 0.1])
+    before = inv.reaction("B", on="coupler"), inv.energy.total.copy()
+    m["B"].point_i = m["crank"].point(0.5, 0.0)
+    m["coupler"].mass = 100.0
+    m.add(pl.Torque("late", m["crank"], 5.0))
+    after = inv.reaction(m["B"], on=m["coupler"])
+    assert (after.point == before[0].point).all() and (after.couple == before[0].couple).all()
+    assert (inv.energy.total == before[1]).all()
+    inv.check()
