@@ -22,7 +22,7 @@ FULL, END, TINY, BROKEN = integrators.FULL, integrators.END, integrators.TINY, i
 _jit = njit(error_model="numpy")
 (KINDS, BODIES, MOTION, ROWS_, SLOTS, ENTRIES, ENVELOPE, PAIRS, LAWS, TERMS) = range(10)
 (PARAMETERS, LAW_NUMBERS, NUMBERS, GRAVITY, INVERSE, LIGHT, MASS, CONSTANTS) = range(11, 19)
-(Q_, V_, FORCE, CHANGE, COS, SIN, PHI, NU, GAMMA, LAM, RIGHT, F_, J_, L_, X_) = range(20, 35)
+(Q_, V_, FORCE, CHANGE, COS, SIN, PHI, NU, GAMMA, LAM, RIGHT, F_, J_, L_, X_, HEALTHY) = range(20, 36)
 
 
 @_jit
@@ -294,8 +294,10 @@ def _accelerate(problem, a):
         return 0.0
     for p in range(x.size):
         lam[envelope[3 * p]] = 0.0
-    # S is a square: near a singular position Phi_q a = g needs refinement
-    for _ in range(1 if pivot >= 1e-2 else 3):
+    healthy = _buffer(problem, HEALTHY)
+    healthy[0] = max(healthy[0], pivot)
+    # S is a square: near a singular position, and with light masses, Phi_q a = g needs refinement
+    for _ in range(1 if pivot >= 1e-2 * healthy[0] and not massless else 3):
         _take(envelope, g, x)
         _times(entries, J, a, x)
         _solve(envelope, L, x)
@@ -348,6 +350,7 @@ def restore(problem, t, y):
     length = constants[0]
     if x.size == 0 or constants[1] == 0.0:
         return is_finite(y)
+    Phi, nu = _buffer(problem, PHI), _buffer(problem, NU)
     before, pivot, done = np.inf, 1.0, False
     for _ in range(20):
         _evaluate(problem, t, y)
@@ -355,7 +358,7 @@ def restore(problem, t, y):
             pivot = _factor(envelope, _int(problem, PAIRS), J, inverse, L)
             if pivot == 0.0:
                 return False
-        _take(envelope, _buffer(problem, PHI), x)
+        _take(envelope, Phi, x)
         _solve(envelope, L, x)
         for k in range(nq):
             dq[k] = 0.0
@@ -366,19 +369,30 @@ def restore(problem, t, y):
             unit = length if k % 3 == 2 else 1.0
             change = max(change, unit * abs(dq[k]))
             largest = max(largest, unit * abs(y[k]))
-        done = change <= CLOSED * pivot * length + 4.0 * EPS * largest / np.sqrt(pivot)
-        done = done or (change <= SETTLED * length and change > 0.3 * before)  # down to rounding
+        floor = 4.0 * EPS * largest / np.sqrt(pivot)
+        done = change <= CLOSED * pivot * length + floor
+        done = done or (change <= SETTLED * length + 30.0 * floor and change > 0.3 * before)  # down to rounding
         if done:
             break
         if not change <= max(0.5 * before, length):
             return False
         before = change
     v = y[nq : 2 * nq]
-    for _ in range(2):
-        _take(envelope, _buffer(problem, NU), x)
+    for _ in range(3):
+        _take(envelope, nu, x)
         _times(entries, J, v, x)
         _solve(envelope, L, x)
-        _spread(entries, J, inverse, x, v)
+        for k in range(nq):
+            dq[k] = 0.0
+        _spread(entries, J, inverse, x, dq)
+        change = largest = 0.0
+        for k in range(nq):
+            v[k] += dq[k]
+            unit = length if k % 3 == 2 else 1.0
+            change = max(change, unit * abs(dq[k]))
+            largest = max(largest, unit * abs(v[k]))
+        if change <= 1e-9 * pivot * largest:  # the factor is that of a pose nearby: some digits per round
+            break
     return done and is_finite(y)
 
 

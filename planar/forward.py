@@ -6,11 +6,12 @@ The driver here owns the start, the outputs, events, progress and interruption; 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from planar.assembly import assemble
+from planar.assembly import Assembly, assemble
 from planar.errors import ModelError, SingularError
 from planar.events import Watch
 from planar.integrators import BROKEN, END, FULL, TINY
@@ -78,7 +79,7 @@ def simulate(
     times = check_times(t_eval, span)
     watch = Watch(system, events, span)
     begin = _begin(system, span[0], start)
-    independent = _independent(system, span[0], begin.q)
+    independent = _independent(system, span[0], begin.q.tobytes())
     if options.gains is None:
         options = replace(options, gains=chosen_gains(system, span[0], begin.q, begin.v, options.step))
     stepper = make_stepper(system, options, span, independent)
@@ -102,12 +103,18 @@ class _Begin:
     h: float | None = None
 
 
+@lru_cache(maxsize=32)
+def _assembled(system: System, t: float) -> Assembly:
+    """A system never changes: repeated runs of it need not assemble again."""
+    return assemble(system, t)
+
+
 def _begin(system: System, t: float, start: Any) -> _Begin:
     """A consistent state, and what had to be changed for it."""
     if start is None:
-        found = assemble(system, t)
+        found = _assembled(system, t)
         moved = [f"the drawn start was open: {name} moved by {d:.3g} m" for name, (d, _) in found.moved.items()]
-        return _Begin(found.q, found.v, [*moved[:4], *found.notes])
+        return _Begin(found.q.copy(), found.v.copy(), [*moved[:4], *found.notes])
     h = None
     if isinstance(start, Run):
         if abs(start.track.times[-1] - t) > 1e-9 * max(1.0, abs(t)):
@@ -153,11 +160,13 @@ def _consistent(system: System, t: float, q: np.ndarray, v: np.ndarray) -> _Begi
     return _Begin(y[:n], y[n:-1], notes)
 
 
-def _independent(system: System, t: float, q: np.ndarray) -> np.ndarray:
+@lru_cache(maxsize=32)
+def _independent(system: System, t: float, pose: bytes) -> np.ndarray:
     """Rows of Phi without those that depend on others permanently; a start in a singular position is refused."""
     from planar.linear import dependence
     from planar.redundancy import redundancy
 
+    q = np.frombuffer(pose)
     Phi_q = system.constraints(t, q).Phi_q
     every = np.arange(system.nc)
     if not system.nc or not dependence(system.pattern, Phi_q, tol=1e-8).dependent.size:
@@ -242,8 +251,12 @@ class _Trip:
             text += f"the step fell below {abs(self.stepper.h):.1e} s"
             remedy = "the forces may be stiff or jump there: try method='gen_alpha', or a looser rtol"
         if self.system.nc:
-            smallest, row = smallest_singular_value(self.system, self.system.constraints(t, q).Phi_q)
-            if smallest < 1e-2:
+            first = self.parts[0].states[0, : self.system.nq]
+            poses = np.array([self.span[0], t]), np.stack([first, q])
+            (healthy, _), (smallest, row) = (
+                smallest_singular_value(self.system, data) for data in self.system.constraints(*poses).Phi_q
+            )
+            if smallest < 1e-2 and smallest < 0.1 * healthy:
                 remedy = (
                     f"the position is (nearly) singular at {row!r} (smallest singular value {smallest:.1e}), and the motion "
                     "beyond it is not determined by continuity"

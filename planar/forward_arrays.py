@@ -7,6 +7,7 @@ every array that travels through compiled functions costs some tenths of a secon
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,24 @@ REALS = (
     "mass",  # (nq,)
     "constants",  # length, 1 if it projects, alpha, beta
 )
-WORK = ("q", "v", "Q", "change", "cos", "sin", "Phi", "nu", "gamma", "lam", "right side", "F", "J", "L", "x")
+WORK = (
+    "q",
+    "v",
+    "Q",
+    "change",
+    "cos",
+    "sin",
+    "Phi",
+    "nu",
+    "gamma",
+    "lam",
+    "right side",
+    "F",
+    "J",
+    "L",
+    "x",
+    "healthy pivot",
+)
 
 
 class Arrays(NamedTuple):
@@ -76,7 +94,7 @@ def forward_arrays(
     table = timetable(motions, *span)
     if table is None:
         return None
-    entries, envelope, pairs = _envelope(system.pattern, independent)
+    entries, envelope, pairs = _known_envelope(system.pattern, independent.tobytes())
     width = np.arange(len(envelope)) - envelope[:, 1]
     if float((width.astype(float) ** 2).sum()) > WORK_LIMIT:
         return None
@@ -89,7 +107,7 @@ def forward_arrays(
     )  # fmt: skip
     nq, nc, n = system.nq + 3, system.nc, len(envelope)  # coordinates with those of ground
     size = int(envelope[-1, 2]) + n if n else 0
-    work = (nq, nq, nq, nq, nq // 3, nq // 3, nc, nc, nc, nc, nc, 3 * len(motions), system.pattern.nnz + 1, size, n)
+    work = (nq, nq, nq, nq, nq // 3, nq // 3, nc, nc, nc, nc, nc, 3 * len(motions), system.pattern.nnz + 1, size, n, 1)
     head = len(ints) + len(reals) + len(work) + 3
     starts = np.concatenate(
         [np.cumsum([first, *sizes]) for first, sizes in (
@@ -128,7 +146,13 @@ def _laws(system: System, motions: list[Motion | None]) -> tuple[np.ndarray, np.
     return ints, reals
 
 
+@lru_cache(maxsize=32)
+def _known_envelope(pattern: Pattern, rows: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return _envelope(pattern, np.frombuffer(rows, np.intp))
+
+
 def _envelope(pattern: Pattern, independent: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Entries, envelope and pairs of the independent rows."""
     n = len(independent)
     part, chosen = pattern.select(independent)
     a, b = gram_entries(part)

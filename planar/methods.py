@@ -125,7 +125,9 @@ class Projection:
                 q += dq
                 change = float(np.abs(dq * self.metre).max())
                 floor = 4 * EPS * float(np.abs(q * self.metre).max()) / np.sqrt(pivot)
-                if change <= CLOSED * pivot * length + floor or (change <= SETTLED * length and change > 0.3 * before):
+                if change <= CLOSED * pivot * length + floor:
+                    break
+                if change <= SETTLED * length + 30 * floor and change > 0.3 * before:  # down to rounding
                     break
                 if not change <= max(0.5 * before, length):
                     return False
