@@ -16,7 +16,10 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-_SOURCES = ("primitives.py", "laws.py", "integrators.py", "compiled.py", "compiled_forward.py", "backend.py")
+_SOURCES = (
+    "primitives.py", "laws.py", "integrators.py", "methods.py", "compiled.py", "compiled_parts.py", "compiled_forward.py",
+    "backend.py",
+)  # fmt: skip
 
 
 @cache

@@ -113,7 +113,10 @@ def _begin(system: System, t: float, start: Any) -> _Begin:
     """A consistent state, and what had to be changed for it."""
     if start is None:
         found = _assembled(system, t)
-        moved = [f"the drawn start was open: {name} moved by {d:.3g} m" for name, (d, _) in found.moved.items()]
+        moved = [
+            f"the drawn start was open: {name} moved by {distance:.3g} m and turned by {np.degrees(turn):.3g} deg"
+            for name, (distance, turn) in found.moved.items()
+        ]
         return _Begin(found.q.copy(), found.v.copy(), [*moved[:4], *found.notes])
     h = None
     if isinstance(start, Run):
